@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"os"
 	"os/exec"
 	"path"
 	"slices"
@@ -81,7 +82,7 @@ var mayImport = map[string][]string{
 	"cmd/torture/internal/starter":           {},
 	"cmd/torture/internal/kernel":            {},
 	"cmd/torture/internal/kernel/kerneltest": {}, // of tests
-	"cmd/torture/internal/farm":              {"cmd/torture/internal/periodic", "workload/history/printable"},
+	"cmd/torture/internal/farm":              {"cmd/torture/internal/periodic", "reports/unit", "workload/history/printable"},
 	"cmd/torture/internal/farm/...":          {"cmd/torture/internal/farm"}, // of tests
 	"cmd/torture/internal/distributed":       {"cmd/torture/internal/farm", "cmd/torture/internal/periodic", "workload/history", "workload/history/fold", "workload/history/historyfile", "workload/history/printable"},
 	"cmd/torture/internal/config":            outside(),
@@ -126,6 +127,40 @@ func TestPackagesStaySmall(t *testing.T) {
 		pkg, count, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if n, err := strconv.Atoi(count); err != nil || n > maxFiles && !slices.Contains(catalogues, pkg) {
 			t.Errorf("%s has %s files, at most %d: cut it in two", pkg, count, maxFiles)
+		}
+	}
+}
+
+// The table in CONTRIBUTING.md names every part of the command, and what it says of the judge and of the
+// reports is what may be imported.
+func TestTheGuideNamesThePackages(t *testing.T) {
+	guide, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(head string) string {
+		for line := range strings.Lines(string(guide)) {
+			if strings.HasPrefix(line, "| `"+head+"` |") {
+				return line
+			}
+		}
+		t.Fatalf("no row for %s", head)
+		return ""
+	}
+	parts, err := os.ReadDir("internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(row("cmd/torture/internal"), "`"+part.Name()+"`") {
+			t.Errorf("cmd/torture/internal/%s is not in the table", part.Name())
+		}
+	}
+	for _, pkg := range []string{"checker", "reports"} {
+		for _, imp := range mayImport[pkg] {
+			if outer := strings.Contains(imp, "..."); !outer && !strings.Contains(row(pkg), path.Base(imp)) {
+				t.Errorf("%s imports %s, which is not in its row", pkg, imp)
+			}
 		}
 	}
 }

@@ -24,7 +24,7 @@ type Entry struct {
 	New      func(p faults.Params) faults.Fault
 }
 
-// shares of the TTL.
+// ttlTimes is a length of f TTLs.
 func ttlTimes(f float64) func(time.Duration) time.Duration {
 	return func(ttl time.Duration) time.Duration { return time.Duration(f * float64(ttl)) }
 }

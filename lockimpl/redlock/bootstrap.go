@@ -30,7 +30,7 @@ var (
 // Bootstrap admits a set of nodes that has never
 // served, at once. A new set and one that has lost everything look the same,
 // and admitting the second gives leases away that are still valid: so it asks
-// for Config.FirstTime and belongs into the program that sets up the nodes, not
+// for Config.FirstTime and belongs in the program that sets up the nodes, not
 // into those that use them, which need no call. Every node must answer. It
 // returns nil when a quorum is admitted and no other node says that it is not.
 // Several clients may call it together.

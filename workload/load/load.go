@@ -211,6 +211,9 @@ func (s *session) hold() {
 
 // Sleep waits for d, or returns the error of ctx when that ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

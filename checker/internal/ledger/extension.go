@@ -130,9 +130,9 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		if g.Extended && o.Inv < g.Start { // asked for before one that was answered sooner
 			g.Rarely().ExtendedBefore = extension{g.Start, g.DeadlineIdx}
 		}
-		d, stands := l.deadline(o)
+		d, assumed := l.deadline(o)
 		g.previousIdx = g.DeadlineIdx
-		g.previous, g.Deadline, g.DueBy, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = g.Deadline, d, int32(o.Process), o.Inv, o.OKIdx, stands, true
+		g.previous, g.Deadline, g.DueBy, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = g.Deadline, d, int32(o.Process), o.Inv, o.OKIdx, assumed, true
 		if g.Rare != nil { // it may have moved that one, too
 			g.Rare.dueBefore, g.Rare.leaving = dueBy{}, promise{}
 		}

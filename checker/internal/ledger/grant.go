@@ -15,7 +15,7 @@ import (
 type Grant struct {
 	Holder         *Holder
 	OK             time.Duration // of the acquire
-	Deadline       time.Duration // deadline
+	Deadline       time.Duration // until when the lease lasts, as its holder knows
 	StoppedAt      time.Duration // release invoked, loss reported or extension refused
 	ReleasedAt     time.Duration // release invoked
 	Fence          uint64
@@ -33,7 +33,7 @@ type Grant struct {
 	ReleaseIdx  int
 	StopIdx     int
 	OKIdx       int
-	DeadlineIdx int // the event that set d
+	DeadlineIdx int // the event that set Deadline
 
 	Inv           time.Duration // of the acquire
 	InvIdx        int
@@ -49,7 +49,7 @@ type Grant struct {
 	LostIdx       int
 	depth         int32 // re-entrant holds
 	Renewed       bool  // extended by automatic renewal
-	Extended      bool  // it was an extension that set d and start
+	Extended      bool  // it was an extension that set Deadline and Start
 	Assumed       bool  // no promise: ttl − drift stands in
 	Waited        bool  // there is none either of the acquire, which waited inside the lock: when the lease began, nobody says
 	Ambiguous     bool  // the windows of the second opinion do not show all that became of it
@@ -135,7 +135,7 @@ type asking struct {
 }
 
 // An entrant is a process that re-entered a lease, and the event by which it did so first.
-type entrant struct{ process, idx int } // and the event by which it did first
+type entrant struct{ process, idx int }
 
 // A reentry is an acquire that re-entered a lease.
 type reentry struct {

@@ -30,9 +30,9 @@ func (l *Ledger) deadlineFor(g *Grant, inv time.Duration, by Stamper) (d time.Du
 	return g.Deadline, g.DeadlineIdx, Never
 }
 
-// deadline is until when the lease of the acquire or extension o lasts: as promised, which
-// stands reports, or else for the TTL less the drift.
-func (l *Ledger) deadline(o *Op) (d time.Duration, stands bool) {
+// deadline is until when the lease of the acquire or extension o lasts: as promised, or, where nothing
+// was, as assumed reports, for the TTL less the drift.
+func (l *Ledger) deadline(o *Op) (d time.Duration, assumed bool) {
 	if o.Has&history.HasValidUntil != 0 {
 		return o.validUntil, false
 	}
@@ -68,7 +68,7 @@ func (h *Holder) triedInVain(o *Op, told Use) {
 func (l *Ledger) granted(e *history.Event, o *Op) {
 	h := o.Holder
 	h.tried = UseHeld
-	d, stands := l.deadline(o)
+	d, assumed := l.deadline(o)
 	if p := h.Prior; p != nil && l.reenteredBy(p, o) && p.Bears(o.Fence) && !h.Grant.Bears(o.Fence) && p.OK <= o.OK {
 		if !h.Grant.GoesOn() { // its owner has but this one left
 			l.precede(h, p)
@@ -87,8 +87,8 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	*g = Grant{}
 	g.Holder, g.Mode, g.Fence, g.depth, g.Process, g.Host = h, o.Mode, o.Fence, 1, o.Process, o.Host
 	g.Inv, g.InvIdx, g.Start, g.OK, g.OKIdx = o.Inv, o.InvIdx, o.Inv, o.OK, o.OKIdx
-	g.Deadline, g.DeadlineIdx, g.DueBy, g.FirstDeadline, g.Assumed = d, o.OKIdx, int32(o.Process), d, stands
-	g.Waited = stands && o.Waits
+	g.Deadline, g.DeadlineIdx, g.DueBy, g.FirstDeadline, g.Assumed = d, o.OKIdx, int32(o.Process), d, assumed
+	g.Waited = assumed && o.Waits
 	g.StoppedAt, g.ReleasedAt, g.ReleaseOK, g.LostAt = Never, Never, Never, Never
 	if x := h.extends; x.idx > o.InvIdx && x.idx < o.OKIdx && o.OK <= Later(l.Clocks.Widest, x.inv) { // told late: that may have been of it
 		g.vagueBy(x.idx)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -84,7 +86,7 @@ func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
 		if r == nil {
 			return nil, measureError(err)
 		}
-		r.Version, r.Command, r.Host = version, commandLine(b.seed), hostLine()
+		r.Version, r.Command, r.Host = version, commandLine(os.Args[1:], b.seed), hostLine()
 		return r, measureError(err)
 	})
 	if err == nil && !r.Measured() {
@@ -111,15 +113,13 @@ func resultsDir(out, what string, seed uint64) string {
 }
 
 // commandLine is the command as it was typed, with the seed that was drawn.
-func commandLine(seed uint64) string {
-	words := printable.HideSecrets(append([]string{"torture"}, os.Args[1:]...))
-	if !strings.Contains(strings.Join(words, " "), "--seed") {
-		words = append(words, fmt.Sprintf("--seed %d", seed))
+func commandLine(args []string, seed uint64) string {
+	words := printable.HideSecrets(append([]string{"torture"}, args...))
+	if !slices.ContainsFunc(words, func(w string) bool { return w == "--seed" || strings.HasPrefix(w, "--seed=") }) {
+		words = append(words, "--seed", strconv.FormatUint(seed, 10))
 	}
 	for i, w := range words {
-		if strings.ContainsAny(w, "<>'\"$&;|*? ") && !strings.HasPrefix(w, "--seed") {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
+		words[i] = printable.Shell(w)
 	}
 	return strings.Join(words, " ")
 }

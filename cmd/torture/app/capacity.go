@@ -92,7 +92,7 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 		if r == nil {
 			return nil, measureError(err)
 		}
-		r.Version, r.Command, r.Host = version, commandLine(c.seed), hostLine()
+		r.Version, r.Command, r.Host = version, commandLine(os.Args[1:], c.seed), hostLine()
 		return r, measureError(err)
 	})
 	if err == nil && !r.Recommended.Known() {

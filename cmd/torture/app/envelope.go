@@ -63,7 +63,7 @@ func (e *envelopeCommand) run(cmd *cobra.Command, _ []string) error {
 			return nil, harnessError{err}
 		}
 		_ = os.Remove(e.cfg.Out) // of rounds nothing stays
-		r.Version, r.Command = version, commandLine(e.seed)
+		r.Version, r.Command = version, commandLine(os.Args[1:], e.seed)
 		return r, nil
 	})
 	if err == nil && !r.Played() {

@@ -214,3 +214,22 @@ func TestANightOnNamedServersLeavesOutWhatNeedsMore(t *testing.T) {
 		}
 	}
 }
+
+// A command is shown as it can be typed again, with the seed that was drawn, which another program's
+// words among its own do not stand for.
+func TestCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"bench", "--lock", "single"}, "torture bench --lock single --seed 7"},
+		{[]string{"bench", "--seed", "3"}, "torture bench --seed 3"},
+		{[]string{"bench", "--seed=3"}, "torture bench --seed=3"},
+		{[]string{"hunt", "--lock", "exec:./mine --seed 3"}, "torture hunt --lock 'exec:./mine --seed 3' --seed 7"},
+		{[]string{"hunt", "--lock=exec:./it's"}, `torture hunt '--lock=exec:./it'\''s' --seed 7`},
+	} {
+		if got := commandLine(c.args, 7); got != c.want {
+			t.Errorf("%q: %s, want %s", c.args, got, c.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -62,7 +63,7 @@ func (t *tool) newHunt() *cobra.Command {
 	f.IntVar(&h.cfg.Jobs, "jobs", 3*runtime.NumCPU(), "rounds at once; fewer while the machine is too busy to judge by time")
 	f.IntVar(&h.cfg.Scouts, "scouts", runtime.NumCPU(), "processes that first look, for an eighth of the budget at most, for rounds that break the lock in virtual time; 0: none")
 	f.IntVar(&h.nodes, "nodes", 0, "number of Redis masters; 0: as many as the lock is made for")
-	f.StringVar(&h.testbed, "testbed", testbed.KindAuto, "auto, process, container or embedded")
+	f.StringVar(&h.testbed, "testbed", testbed.KindAuto, "one of "+strings.Join(huntBeds, ", "))
 	f.StringSliceVar(&h.cfg.Accept, "accept", nil, "anomalies to report without failing the hunt, e.g. S3z,S3")
 	f.StringSliceVar(&h.cfg.Without, "without", nil, "faults that are not drawn (see: torture list faults)")
 	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break the assumptions of correct locks: clocks that jump, eviction, a single master that forgets")
@@ -208,7 +209,7 @@ func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report, isFarm bool
 	if earlier == nil {
 		h.cfg.Dir = resultsDir(h.out, "hunt", h.cfg.Seed)
 	}
-	h.cfg.Version, h.cfg.Commit, h.cfg.Command = version, revision(), commandLine(h.cfg.Seed)
+	h.cfg.Version, h.cfg.Commit, h.cfg.Command = version, revision(), commandLine(os.Args[1:], h.cfg.Seed)
 	h.cfg.Play = h.playWith
 	if !h.monitored { // part of another program, which cannot be started again
 		h.cfg.Scouts = 0
@@ -246,7 +247,7 @@ func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report, isFarm bool
 func (h *huntCommand) banner(w io.Writer, r *hunt.Report) {
 	fmt.Fprintf(w, "torture %s · hunt · seed %s · %s\n", version, unit.Seed(r.Seed), unit.Setting(h.cfg.Budget))
 	line := func(label, text string) { fmt.Fprintf(w, "  %-8s%s\n", label, printable.Line(text)) }
-	line("lock", fmt.Sprintf("%s  %s", r.Lock, masters(r.Nodes)))
+	line("lock", fmt.Sprintf("%s  %s", r.Lock, unit.Counted(r.Nodes, "master")))
 	line("redis", fmt.Sprintf("testbed %s, one for each round; up to %d at once", r.Testbed, r.Jobs))
 	for _, text := range notDrawn(r.LeftOut) {
 		line("", text)
@@ -256,7 +257,7 @@ func (h *huntCommand) banner(w io.Writer, r *hunt.Report) {
 	}
 	line("dir", h.cfg.Dir)
 	if len(r.Rounds) > 0 {
-		line("goes on", fmt.Sprintf("after %d rounds, %d findings", len(r.Rounds), len(r.Found)))
+		line("goes on", fmt.Sprintf("after %s, %s", unit.Counted(len(r.Rounds), "round"), unit.Counted(len(r.Found), "finding")))
 	}
 }
 

@@ -26,6 +26,10 @@ func TestNamed(t *testing.T) {
 		{"redis:7.1", "redis 7.10.0", false},
 		{"valkey/valkey:8.1", "valkey 8.1.0", true},
 		{"valkey/valkey:8.1", "redis 8.1.0", false},
+		{"redis@sha256:4f00", "redis 7.0.15", true},
+		{"redis:7.0@sha256:7f00", "redis 7.0.15", true},
+		{"redis:7.4@sha256:7f00", "redis 7.0.15", false},
+		{"localhost:5000/redis:7.4@sha256:7f00", "redis 7.0.15", false},
 	} {
 		if got := named(c.image, c.server); got != c.want {
 			t.Errorf("%s, whose servers say %s: %v", c.image, c.server, got)

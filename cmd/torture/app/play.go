@@ -20,6 +20,7 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/crash"
 	"locktorture/cmd/torture/internal/run"
+	"locktorture/faults/testbed"
 	"locktorture/reports"
 	"locktorture/reports/stats"
 	"locktorture/reports/terminal"
@@ -167,19 +168,19 @@ func folded(w io.Writer, print func(io.Writer) error) error {
 }
 
 func banner(b run.Beginning, cfg config.Config) terminal.Banner {
-	redis := fmt.Sprintf("%d %s, %s (+1 for the guarded store)", b.Header.Nodes, testbedWords[b.Meta.Testbed.Name], b.Meta.Testbed.Version)
+	redis := fmt.Sprintf("%s, %s (+1 for the guarded store)", servers(b.Meta.Testbed.Name, b.Header.Nodes), b.Meta.Testbed.Version)
 	if b.Why != "" {
 		redis += ": " + b.Why
 	}
 	t := terminal.Banner{
 		Version: version, Scenario: b.Meta.Scenario, Seed: cfg.Seed, Duration: cfg.Duration,
-		Lock: fmt.Sprintf("%s  %s, quorum %d, ttl %s, hold %s · %d clients · %d keys",
-			b.Lock.ID, masters(b.Header.Nodes), b.Header.Quorum, unit.Setting(cfg.TTL), cfg.Load.Hold, cfg.Clients, cfg.Load.Keys),
+		Lock: fmt.Sprintf("%s  %s, quorum %d, ttl %s, hold %s · %s · %s",
+			b.Lock.ID, unit.Counted(b.Header.Nodes, "master"), b.Header.Quorum, unit.Setting(cfg.TTL), cfg.Load.Hold, unit.Counted(cfg.Clients, "client"), unit.Counted(cfg.Load.Keys, "key")),
 		Redis: redis, Load: cfg.Load.String(), PhaseLocked: b.Plan.Steps.PhaseLocked(),
 		LeftOut: b.Meta.Testbed.LeftOut, Dir: b.Dir, Canary: true,
 	}
 	if n := len(b.Meta.Workers); n > 0 {
-		t.Lock += fmt.Sprintf(" · at %d workers", n)
+		t.Lock += " · at " + unit.Counted(n, "worker")
 	}
 	for _, s := range b.Plan.Steps {
 		t.Faults = append(t.Faults, s.Fault.Name())
@@ -190,15 +191,23 @@ func banner(b run.Beginning, cfg config.Config) terminal.Banner {
 	return t
 }
 
-var testbedWords = map[string]string{
-	"process": "local processes", "sentinel": "watched by Redis Sentinel, with two replicas", "cluster": "a Redis Cluster, of which each key has one master with a replica", "container": "containers", "embedded": "embedded nodes", "external": "external servers", "compose": "servers of docker-compose.yml",
-}
-
-func masters(n int) string {
-	if n == 1 {
-		return "1 master"
+// servers says what the n nodes of a testbed are.
+func servers(bed string, n int) string {
+	switch bed {
+	case testbed.KindSentinel:
+		return unit.Counted(n, "master") + " under Redis Sentinel, with two replicas"
+	case testbed.KindCluster:
+		return "a Redis Cluster, in which each key has one master with a replica"
+	case testbed.KindCompose:
+		return unit.Counted(n, "server") + " of docker-compose.yml"
+	case testbed.KindProcess:
+		return unit.Counted(n, "local process")
+	case testbed.KindEmbedded:
+		return unit.Counted(n, "embedded node")
+	case testbed.KindExternal:
+		return unit.Counted(n, "external server")
 	}
-	return fmt.Sprintf("%d masters", n)
+	return unit.Counted(n, bed)
 }
 
 // printRun prints the result of a run, and ends with the line of its verdict.

@@ -281,8 +281,9 @@ func resultOn(image string, r *reports.Run, err error) imageResult {
 }
 
 // named reports whether the image's tag fits what its servers say they are; a tag that
-// is no version fits any.
+// is no version fits any. A digest says nothing of a version.
 func named(image, server string) bool {
+	image, _, _ = strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
 	tag, _, _ = strings.Cut(tag, "-")
 	if !tagged || tag == "" || tag[0] < '0' || tag[0] > '9' {

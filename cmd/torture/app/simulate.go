@@ -22,6 +22,7 @@ import (
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/faults"
+	"locktorture/reports"
 	"locktorture/reports/terminal"
 	"locktorture/reports/unit"
 	"locktorture/workload/history"
@@ -263,8 +264,8 @@ func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *sim
 		return progress(r)
 	})
 	if !s.quiet {
-		fmt.Fprintf(w, "torture %s · simulate · seed %s\n  lock    %s on %d masters in memory, %d processes; virtual time: no evidence about Redis itself\n",
-			version, unit.Seed(r.Seed), r.Lock, r.Nodes, r.Jobs)
+		fmt.Fprintf(w, "torture %s · simulate · seed %s\n  lock    %s on %d masters in memory, %s; virtual time: no evidence about Redis itself\n",
+			version, unit.Seed(r.Seed), r.Lock, r.Nodes, unit.Counted(r.Jobs, "process"))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var showing sync.WaitGroup
@@ -316,7 +317,7 @@ func progress(r *simulate.Report) string {
 
 func sizes(f *simulate.Found) string {
 	if f.Small == nil {
-		return fmt.Sprintf("%d steps, %d clients, not made small", f.First.Count(), f.First.Clients)
+		return fmt.Sprintf("%s, %s, not made small", unit.Counted(f.First.Count(), "step"), unit.Counted(f.First.Clients, "client"))
 	}
 	b, a := f.Small.Before, f.Small.After
 	return fmt.Sprintf("shrunk %d→%d steps, %d→%d clients, %d→%d keys, %v→%v, replayed %d of %d",
@@ -366,7 +367,7 @@ func (s *simulateCommand) summary(w io.Writer, r *simulate.Report) {
 		}
 		line("  replay", fmt.Sprintf("torture simulate --lock %s --replay %s   (history %s)", r.Lock, r.Files[i], f.Hash))
 	}
-	line("played", fmt.Sprintf("%d rounds in %v, %d void", r.Rounds, r.Took.Round(time.Millisecond), r.Void))
+	line("played", fmt.Sprintf("%s in %v, %d void", unit.Counted(r.Rounds, "round"), r.Took.Round(time.Millisecond), r.Void))
 	for _, text := range r.Voids {
 		line("", "void: "+text)
 	}
@@ -374,7 +375,7 @@ func (s *simulateCommand) summary(w io.Writer, r *simulate.Report) {
 	line("attempts", fmt.Sprintf("%d at a lock, %.0f per second of a worker; %d grants", r.Attempts, float64(r.Attempts)/max(r.Busy.Seconds(), 1e-9), r.Grants))
 	line("hand-overs", fmt.Sprintf("%d, %d with a fault in force; %d cells of phase × fault class", r.Hands, r.Faulted, r.Cells))
 	if r.Verdict == checker.Pass {
-		line("bound", fmt.Sprintf("0 of %d faulted hand-overs: rate < %.2g %% (95 %%)", r.Faulted, 300/float64(r.Faulted)))
+		line("bound", reports.Bound(r.Faulted))
 	}
 	for _, text := range r.Errors {
 		line("error", text)

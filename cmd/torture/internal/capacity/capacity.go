@@ -305,8 +305,7 @@ func (s *survey) fleet() float64 {
 				rates = append(rates, l.Rate)
 			}
 		}
-		slices.Sort(rates)
-		best = max(best, rates[len(rates)/2])
+		best = max(best, stats.Median(rates))
 	}
 	return best
 }

@@ -223,10 +223,16 @@ func (m *merger) emitFrom(f *feed) {
 	if len(m.lost) > 0 && e.Key != "" && e.Op == history.Acquire {
 		m.keys[e.Key] = true
 	}
-	if e.Op == history.Audit && m.unasked(e) {
-		f.index = append(f.index, 0) // nothing speaks of it by its index
-		m.withheld++
-		return
+	if e.Op == history.Audit {
+		switch lost := m.untold(e); {
+		case lost == nil:
+		case lost.loss.held(e):
+			m.mayHaveAsked(lost, e)
+		default: // nobody can tell any more under which lease it was written: it counts for no client
+			f.index = append(f.index, 0) // nothing speaks of it by its index
+			m.withheld++
+			return
+		}
 	}
 	e.Process, e.Host = f.process(e.Process), f.Host
 	if f.Time != nil {
@@ -306,26 +312,27 @@ func (m *merger) lose(f *feed) {
 	}
 }
 
-// unasked says whether a line of the store's log is of a lost source that can no more tell
-// under which lease it wrote: such a line counts for no client. Where it was the one
-// that the source still told of, it may have asked for it after its last event.
-func (m *merger) unasked(line *history.Event) bool {
+// untold is the lost source of whose client a line of the store's log is, where the source told of no
+// operation that it could stand for; nil: none.
+func (m *merger) untold(line *history.Event) *feed {
 	for _, f := range m.lost {
-		if f.loss.owners[clientOf(line.Owner)] == "" || f.loss.written[line.Value] {
-			continue
+		if f.loss.owners[clientOf(line.Owner)] != "" && !f.loss.written[line.Value] {
+			return f
 		}
-		if !f.loss.held(line) {
-			return true
-		}
-		op := history.Write
-		if line.Mode == history.Shared {
-			op = history.Read
-		}
-		m.unknown(f, history.Event{
-			Op: op, Key: line.Key, Owner: line.Owner, Mode: line.Mode, Fence: line.Fence, Value: line.Value, Began: f.loss.end, Has: history.HasBegan,
-		})
 	}
-	return false
+	return nil
+}
+
+// mayHaveAsked emits the operation that a line of the store's log stands for, which the lost source f
+// may have begun after its last event.
+func (m *merger) mayHaveAsked(f *feed, line *history.Event) {
+	op := history.Write
+	if line.Mode == history.Shared {
+		op = history.Read
+	}
+	m.unknown(f, history.Event{
+		Op: op, Key: line.Key, Owner: line.Owner, Mode: line.Mode, Fence: line.Fence, Value: line.Value, Began: f.loss.end, Has: history.HasBegan,
+	})
 }
 
 // held says whether the lease under which a line was written is one that was held at the

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"locktorture/cmd/torture/internal/periodic"
+	"locktorture/reports/unit"
 )
 
 // A Config says of a coordinator where its farm is.
@@ -218,9 +219,6 @@ func (c *Coordinator) have() int {
 	defer c.mu.Unlock()
 	return len(c.known)
 }
-
-// Resumed reports whether the job has had a session before.
-func (c *Coordinator) Resumed() bool { return c.resumed }
 
 // Results are the results so far, by their tasks' ids in order.
 func (c *Coordinator) Results() []Result {
@@ -450,5 +448,5 @@ func Words(all []Presence) string {
 	for i, p := range all {
 		words[i] = fmt.Sprintf("%s %d/%d", p.Name, p.Playing, p.Slots)
 	}
-	return fmt.Sprintf("%d workers: %s", len(all), strings.Join(words, ", "))
+	return fmt.Sprintf("%s: %s", unit.Counted(len(all), "worker"), strings.Join(words, ", "))
 }

@@ -206,8 +206,8 @@ func TestSittings(t *testing.T) {
 	}
 
 	c = coordinate(t, dir, url)
-	if !c.Resumed() || len(c.Results()) != 2 || len(c.Pending()) != 1 || c.Pending()[0].ID != "r000003" {
-		t.Errorf("resumed %v, %d results, pending %+v", c.Resumed(), len(c.Results()), c.Pending())
+	if !c.resumed || len(c.Results()) != 2 || len(c.Pending()) != 1 || c.Pending()[0].ID != "r000003" {
+		t.Errorf("resumed %v, %d results, pending %+v", c.resumed, len(c.Results()), c.Pending())
 	}
 	defer joined(t, url, "w")()
 	again := Task{ID: "r000001", Kind: dies, Needs: "here", Body: []byte("0")} // is not played: it has its result

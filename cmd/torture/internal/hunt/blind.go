@@ -20,6 +20,7 @@ import (
 	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/faults/testbed"
+	"locktorture/reports/stats"
 	"locktorture/workload/history"
 )
 
@@ -298,16 +299,16 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 		return false, err
 	}
 	base.Lock, base.Testbed = l.ID, bedOf(l, base.Testbed)
-	// A single master that forgets is the flaw of some recipes, and beyond what those can
-	// do that correct others.
 	folder := "hunt-" + l.ID
 	if row.Corrected {
 		folder += "-corrected"
 	}
+	// A single master that forgets is the flaw of some recipes, and beyond what those can do that correct others.
+	forgets := !row.Corrected
 	h, err := New(ctx, Config{
 		Farm: b.Farm, part: row.part(),
 		Lock: l, Base: base, Budget: left, Seed: b.Seed, Jobs: min(b.Jobs, blindRounds), Scouts: b.Scouts, Dir: filepath.Join(b.Out, folder), Play: b.Play,
-		Forgets: !row.Corrected, Until: wanted, Log: func(line string) { b.Log(l.ID + ": " + line) }, stalled: func() { limit.tighten() }, calm: limit.noteCalm, shortest: time.Duration(b.shortest.Load()),
+		Forgets: forgets, Until: wanted, Log: func(line string) { b.Log(l.ID + ": " + line) }, stalled: func() { limit.tighten() }, calm: limit.noteCalm, shortest: time.Duration(b.shortest.Load()),
 	}, nil)
 	if err != nil {
 		return false, err
@@ -391,8 +392,7 @@ func SumBlind(rows []BlindRow) BlindSums {
 		}
 	}
 	if s.Flaws = len(times) + len(s.Missed); len(times) > 0 {
-		slices.Sort(times)
-		s.Median, s.Slowest = times[len(times)/2], times[len(times)-1]
+		s.Median, s.Slowest = stats.Median(times), slices.Max(times)
 	}
 	return s
 }

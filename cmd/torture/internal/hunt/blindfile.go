@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"locktorture/reports"
 	"locktorture/workload/history/printable"
 )
 
@@ -37,7 +38,7 @@ func (r *BlindRecord) Save(dir string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", BlindFile, err)
 	}
-	return writeWhole(filepath.Join(dir, BlindFile), append(printable.JSON(raw), '\n'))
+	return reports.WriteFile(filepath.Join(dir, BlindFile), append(printable.JSON(raw), '\n'))
 }
 
 // LoadBlind reads the record in dir.

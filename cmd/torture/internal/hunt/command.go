@@ -43,11 +43,7 @@ func isDeployment(kind string) bool {
 func Command(lock string, nodes int, r search.Round) string {
 	words := []string{"torture run calm"}
 	add := func(name, value string) {
-		word := "--" + name + "=" + value
-		if strings.ContainsAny(word, " <>'\"$&;|*?()") {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		words = append(words, word)
+		words = append(words, printable.Shell("--"+name+"="+value))
 	}
 	add("lock", printable.Line(catalogue.HideSecrets(lock)))
 	if nodes > 0 { // else as many as the lock is made for

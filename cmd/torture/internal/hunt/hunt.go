@@ -152,7 +152,7 @@ func New(ctx context.Context, c Config, earlier *Report) (*Hunt, error) {
 		}
 	}
 	h.search = search.New(space, c.Seed, log)
-	h.drawn = len(log.Rounds)
+	h.drawn, h.began = len(log.Rounds), time.Now()
 	if c.Farm != nil {
 		if err := h.openFarm(ctx, log); err != nil {
 			return nil, err

@@ -248,6 +248,9 @@ func TestShrinkingIsPartOfTheBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := prepared(t, "single", earlier, dir, slow)
+		if saved, err := Load(dir); err != nil || saved.Took < earlier.Took || saved.Took > earlier.Took+time.Hour {
+			t.Errorf("a hunt that was gone on with and killed at once took %v, after %v: %v", saved.Took, earlier.Took, err)
+		}
 		next.cfg.Budget = 2 * time.Minute
 		synctest.Test(t, func(t *testing.T) {
 			if r := next.Run(t.Context()); r.Found[0].Small == nil {

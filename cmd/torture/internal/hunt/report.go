@@ -14,6 +14,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/search"
+	"locktorture/reports"
 	"locktorture/reports/unit"
 	"locktorture/workload/history"
 	"locktorture/workload/history/coverage"
@@ -129,23 +130,7 @@ func (r *Report) Save(dir string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", ResultsFile, err)
 	}
-	return writeWhole(filepath.Join(dir, ResultsFile), append(printable.JSON(raw), '\n'))
-}
-
-// writeWhole writes a file whole or not at all.
-func writeWhole(path string, raw []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
-	}
-	_, err = f.Write(raw)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", filepath.Base(path), err), os.Remove(f.Name()))
-	}
-	return nil
+	return reports.WriteFile(filepath.Join(dir, ResultsFile), append(printable.JSON(raw), '\n'))
 }
 
 // Load reads the hunt in dir.

@@ -3,12 +3,12 @@ package hunt
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"locktorture/cmd/torture/internal/simulate"
+	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 )
 
@@ -59,9 +59,7 @@ func SumVirtual(rows []*VirtualRow) VirtualSums {
 		}
 	}
 	if s.Flaws = s.Found + len(s.Missed); s.Found > 0 {
-		slices.Sort(used)
-		slices.Sort(took)
-		s.Median, s.Real = used[len(used)/2], took[len(took)/2]
+		s.Median, s.Real = stats.Median(used), stats.Median(took)
 	}
 	return s
 }

@@ -289,6 +289,7 @@ func Play(ctx context.Context, c *Cell, play Player) {
 		}
 		if c.Role != reports.UnderTest {
 			c.Config.Seed++ // what one seed does not show, the next may
+			c.Seed = c.Config.Seed
 		}
 	}
 	if c.Counts == checker.Pass {

@@ -154,10 +154,12 @@ func TestPlayCell(t *testing.T) {
 		{"no run", "redlock", reports.UnderTest, nil, checker.HarnessError, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cell := Cell{lock: catalogue.Builtin()[c.lock], NightCell: reports.NightCell{Lock: c.lock, Scenario: "calm", Seed: 1, Role: c.role}}
+			cell := Cell{lock: catalogue.Builtin()[c.lock], NightCell: reports.NightCell{Lock: c.lock, Scenario: "calm", Seed: 1, Role: c.role}, Config: config.Config{Seed: 1}}
+			var seed uint64 // of the last run
 			dir := t.TempDir()
 			played := 0
-			Play(t.Context(), &cell, func(context.Context, config.Config) (*reports.Run, error) {
+			Play(t.Context(), &cell, func(_ context.Context, cfg config.Config) (*reports.Run, error) {
+				seed = cfg.Seed
 				if played >= len(c.runs) {
 					return nil, errors.New("no Redis")
 				}
@@ -171,6 +173,9 @@ func TestPlayCell(t *testing.T) {
 			})
 			if cell.Counts != c.counts || cell.Tries != c.tries {
 				t.Errorf("it counts as %s after %d tries (%s)", cell.Counts, cell.Tries, cell.Headline)
+			}
+			if c.counts == checker.Pass && cell.Seed != seed {
+				t.Errorf("seed %d is named, and the run that counts was of seed %d", cell.Seed, seed)
 			}
 			_, kept := os.Stat(filepath.Join(dir, "run", "nodes"))
 			_, report := os.Stat(filepath.Join(dir, "run", reports.ResultsFile))

@@ -32,6 +32,9 @@ func Start(d time.Duration, do func()) (stop func()) {
 
 // Sleep waits for d, or until ctx ends, and reports whether d has passed.
 func Sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

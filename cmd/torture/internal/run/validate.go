@@ -108,14 +108,12 @@ func fitsMasters(c config.Config, l catalogue.Lock) error {
 	return locker.Close()
 }
 
-// What a link needs of the descriptors of this process at most, its listener, the
-// reservation of its port and both ends of what passes through it, and what is
-// left for all else.
-// An ingress takes a listener, a reservation and both ends of what passes it, too.
+// The file descriptors of this process that are needed at most, and what is left for all else. A link, as an
+// ingress, takes a listener, the reservation of its port, and both ends of what passes through it.
 const (
-	perLink   = 8
-	perDoor   = 6
-	elsewhere = 256
+	perLink    = 8
+	perIngress = 6
+	elsewhere  = 256
 )
 
 // fitsLinks checks that there are ports and file descriptors for all links: one for each client
@@ -130,7 +128,7 @@ func fitsLinks(c config.Config, l catalogue.Lock) error {
 	}
 	ports, files := link.EmbeddedLimit(), perLink
 	if l.Child {
-		ports, files = ports/2, files+perDoor
+		ports, files = ports/2, files+perIngress
 	}
 	links, what := ports, fmt.Sprintf("there are ports for %d", ports)
 	if n := kernel.Descriptors(); n > 0 && (n-elsewhere)/files < links {

@@ -24,7 +24,7 @@ type Space struct {
 	Settles time.Duration   // how long the lock takes, by its own word, to clear up behind an operation that failed; 0: nobody says
 	Clients int             // at most; 0: 12
 	Keys    int             // at most; 0: 8
-	Longest time.Duration   // main phase of a round at most; 0: 5 s
+	Longest time.Duration   // main phase of a round at most, but for patterns that take 16 leases; 0: 5 s
 
 	// Random draws every round from scratch, aimed at nothing and bred from none: what a
 	// search that is guided is compared with.

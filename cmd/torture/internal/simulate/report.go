@@ -12,6 +12,7 @@ import (
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/search"
+	"locktorture/reports/unit"
 )
 
 // Schema is the version of the report's and the replay file's form.
@@ -92,7 +93,7 @@ func (r *Report) AddFound(f Found) {
 func (r *Report) Conclude() {
 	switch {
 	case len(r.Found) > 0:
-		r.Verdict, r.Why = checker.Fail, fmt.Sprintf("%d findings, the first, %s, after %v", len(r.Found), r.Found[0].ID, r.Found[0].After.Round(time.Millisecond))
+		r.Verdict, r.Why = checker.Fail, fmt.Sprintf("%s, the first, %s, after %v", unit.Counted(len(r.Found), "finding"), r.Found[0].ID, r.Found[0].After.Round(time.Millisecond))
 	case len(r.Errors) > 0:
 		r.Verdict, r.Why = checker.HarnessError, r.Errors[0]
 	case r.Void > r.Rounds:

@@ -96,7 +96,7 @@ type entry struct {
 	unsent int  // connections that ended before any of its pipeline was written
 }
 
-// fate corrects what is known of the last copy by what may have become of an
+// outcome corrects what is known of the last copy by what may have become of an
 // earlier one.
 func (e entry) outcome(f Outcome) Outcome {
 	if e.resent {
