@@ -20,6 +20,7 @@ type Ledger struct {
 	processes map[string]int // of each owner's writes
 	highest   map[string]uint64
 	log       []store.Entry
+	audited   bool // the log is in the history
 }
 
 // NewLedger makes an empty ledger.
@@ -59,6 +60,9 @@ func (l *Ledger) Record(w Effect) {
 		e.Kind, e.Err = history.Fail, store.ErrStale.Error()
 	}
 	l.rec.Append(e)
+	if l.audited {
+		l.rec.Append(auditEvent(&entry))
+	}
 }
 
 // enter judges and logs a write.
@@ -76,10 +80,11 @@ func (l *Ledger) enter(w Effect) store.Entry {
 }
 
 // RecordAudit appends the ledger's log to the history, as the function of that
-// name does with the store's.
+// name does with the store's. What somebody who does not stop writes later is appended as it comes.
 func (l *Ledger) RecordAudit() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.audited = true
 	for i := range l.log {
 		l.rec.Append(auditEvent(&l.log[i]))
 	}

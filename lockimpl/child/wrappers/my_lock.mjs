@@ -57,22 +57,37 @@ class Connection {
 
   take(data) {
     this.data = Buffer.concat([this.data, data]);
-    for (;;) {
-      const end = this.data.indexOf("\r\n");
-      if (end < 0) return;
-      const line = this.data.toString("utf8", 0, end), size = Number(line.slice(1));
-      let next = end + 2, value = line.slice(1);
-      if (line[0] === "$" && size >= 0) {
-        if (this.data.length < next + size + 2) return;
-        value = this.data.toString("utf8", next, next + size);
-        next += size + 2;
-      } else if (line[0] === "$") value = null;
-      else if (line[0] === ":") value = size;
-      this.data = this.data.subarray(next);
+    for (let reply; (reply = this.reply(0)); ) {
+      this.data = this.data.subarray(reply.next);
       const w = this.waiting.shift();
-      if (line[0] === "-") w.reject(new Error(value));
-      else w.resolve(value);
+      if (reply.value instanceof Error) w.reject(reply.value);
+      else w.resolve(reply.value);
     }
+  }
+
+  // reply reads the reply that begins at an offset: its value, and where the next one begins; nothing
+  // while it has not arrived as a whole. An array's values may be arrays, or errors.
+  reply(from) {
+    const end = this.data.indexOf("\r\n", from);
+    if (end < 0) return;
+    const type = String.fromCharCode(this.data[from]), text = this.data.toString("utf8", from + 1, end), size = Number(text);
+    let next = end + 2;
+    if (type === "-") return { value: new Error(text), next };
+    if (type === ":") return { value: size, next };
+    if (type === "+") return { value: text, next };
+    if (size < 0) return { value: null, next };
+    if (type === "$") {
+      if (this.data.length < next + size + 2) return;
+      return { value: this.data.toString("utf8", next, next + size), next: next + size + 2 };
+    }
+    const all = [];
+    while (all.length < size) {
+      const one = this.reply(next);
+      if (!one) return;
+      all.push(one.value);
+      next = one.next;
+    }
+    return { value: all, next };
   }
 }
 

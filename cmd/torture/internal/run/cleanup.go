@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults/testbed"
 	"locktorture/lockimpl/redlock"
+	"locktorture/reports/unit"
 	"locktorture/workload/history/printable"
 	"locktorture/workload/store"
 )
@@ -24,19 +26,45 @@ import (
 // cleanLimit bounds the removal of the run's keys from all servers.
 const cleanLimit = 30 * time.Second
 
-// noteCleanliness checks, past every link, that nothing but the lock's admission record is on
-// the servers before the load, and records the result.
-func (s *session) noteCleanliness(ctx context.Context) error {
+// A keySpace is the keys on each server, by the server's name.
+type keySpace map[string][]string
+
+// keySpace looks at the servers, past every link. The full lock's admission record is left out.
+func (e *environment) keySpace(ctx context.Context) (keySpace, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanLimit)
 	defer cancel()
-	var dirt []string
-	for _, n := range s.env.servers() {
-		keys, err := foreignKeys(ctx, s.env.cfg, n)
+	space := keySpace{}
+	for _, n := range e.servers() {
+		keys, err := foreignKeys(ctx, e.cfg, n)
 		if err != nil {
-			return fmt.Errorf("look at %s before the load: %w", n.Name(), err)
+			return nil, fmt.Errorf("look at %s before the load: %w", n.Name(), err)
 		}
-		if len(keys) > 0 {
-			dirt = append(dirt, fmt.Sprintf("%s holds %d keys, such as %s", n.Name(), len(keys), strings.ReplaceAll(printable.Line(keys[0]), ";", "?"))) // a semicolon ends an item of the note
+		space[n.Name()] = keys
+	}
+	return space, nil
+}
+
+// without is what of k is not in other.
+func (k keySpace) without(other keySpace) keySpace {
+	left := keySpace{}
+	for server, keys := range k {
+		left[server] = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(other[server], key) })
+	}
+	return left
+}
+
+// noteCleanliness checks that nothing is on the servers before the load but what the lock itself
+// writes when it connects, and records the result.
+func (s *session) noteCleanliness(ctx context.Context) error {
+	now, err := s.env.keySpace(ctx)
+	if err != nil {
+		return err
+	}
+	var dirt []string
+	strange := now.without(s.env.connecting)
+	for _, server := range slices.Sorted(maps.Keys(strange)) {
+		if keys := strange[server]; len(keys) > 0 {
+			dirt = append(dirt, fmt.Sprintf("%s holds %s, such as %s", server, unit.Counted(len(keys), "key"), strings.ReplaceAll(printable.Line(keys[0]), ";", "?"))) // a semicolon ends an item of the note
 		}
 	}
 	if len(dirt) > 0 {

@@ -2,16 +2,20 @@ package run
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/redistest"
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults/testbed"
+	"locktorture/lockimpl"
 	"locktorture/workload/history"
 )
 
@@ -91,12 +95,39 @@ func TestRunLeavesTheKeysOfOthers(t *testing.T) {
 		t.Errorf("nobody is told: %v", r.Warnings)
 	}
 	if !slices.ContainsFunc(r.Report.Inconclusive, func(f checker.Finding) bool {
-		return f.ID == "V7" && strings.Contains(f.Text, "holds 1 keys, such as invoice:kim")
+		return f.ID == "V7" && strings.Contains(f.Text, "holds 1 key, such as invoice:kim")
 	}) {
 		t.Errorf("the run says nothing of a key space that was not clean: %+v", r.Report.Inconclusive)
 	}
 	if _, err := Run(t.Context(), onGiven(t, given), lock(t, "single"), Options{}); err == nil || !strings.Contains(err.Error(), "delete them, or give a server without keys, or a prefix") {
 		t.Errorf("servers that are in use: %v", err)
+	}
+}
+
+// What a lock writes when it connects, as the mark of a server that it may ask, is nobody's lease.
+func TestKeysOfALockThatConnects(t *testing.T) {
+	t.Parallel()
+	own := lock(t, "token-lua")
+	build := own.Factory
+	own.Factory = func(c config.Config) lockimpl.Factory {
+		return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+			rdb := redis.NewClient(&redis.Options{Addr: nodes[0].Addr, Dialer: nodes[0].Dial})
+			err := rdb.Set(context.Background(), "mine:ready", "1", 0).Err()
+			l, failed := build(c)(nodes)
+			return l, errors.Join(err, failed, rdb.Close())
+		}
+	}
+	c, err := config.Base("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Lock, c.Testbed, c.Clients, c.Duration, c.Final, c.Seed, c.Out = own.ID, "process", 4, time.Second, 500*time.Millisecond, 7, t.TempDir()
+	r, err := Run(t.Context(), c, own, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(r.Report.Inconclusive, func(f checker.Finding) bool { return f.ID == "V7" }) || len(r.Harness) > 0 {
+		t.Errorf("%+v, %v", r.Report.Inconclusive, r.Harness)
 	}
 }
 

@@ -42,6 +42,7 @@ type environment struct {
 	build       child.Starter
 	probe       lockimpl.Locker // a client past every link, which contends for nothing
 	probeClosed sync.Once       // with the probe
+	connecting  keySpace        // what the lock wrote when the probe connected
 
 	ledger   *workload.Ledger // takes the writes of clients that write by themselves
 	acquires openAcquires     // and says when they are due
@@ -85,7 +86,16 @@ func (e *environment) setUp(ctx context.Context, dir string, afar bool) (err err
 			return err
 		}
 	}
-	return e.bootstrap(ctx)
+	before, err := e.keySpace(ctx)
+	if err != nil {
+		return err
+	}
+	if err := e.bootstrap(ctx); err != nil {
+		return err
+	}
+	behind, err := e.keySpace(ctx)
+	e.connecting = behind.without(before)
+	return err
 }
 
 func (e *environment) addClients(ctx context.Context, names []string) error {
