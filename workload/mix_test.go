@@ -120,15 +120,19 @@ func TestTheLastCommonKeyIsAskedForInBursts(t *testing.T) {
 	}
 }
 
-// Most readers of the library ask for its last key, beside writers; some ask for each of the others.
+// Most readers of the library ask for its last key, beside writers; some ask for each of the others, and some
+// of these hold on beyond the TTL.
 func TestMostReadersAskForOneKey(t *testing.T) {
 	p := &phase{name: history.PhaseMain, can: abilities{shared: true}, cfg: Config{Keys: 12, TTL: time.Second, Mode: ModeMixed}}
 	rng := rand.New(rand.NewPCG(1, 2))
-	reads, writes := map[string]int{}, map[string]int{}
+	reads, writes, stay := map[string]int{}, map[string]int{}, map[string]int{}
 	for n := range 30000 {
 		a := p.mix(rng, 3+n%3) // the library's
 		if a.mode == history.Shared {
 			reads[a.keys[0]]++
+			if a.use.long && a.use.hold > p.cfg.TTL {
+				stay[a.keys[0]]++
+			}
 		} else {
 			writes[a.keys[0]]++
 		}
@@ -136,6 +140,9 @@ func TestMostReadersAskForOneKey(t *testing.T) {
 	for _, key := range []string{"k3", "k4"} {
 		if crowd := reads["k5"]; reads[key] < 1000 || crowd < 5*reads[key] || writes[key] < 1000 {
 			t.Errorf("%d ask for %s, and %d for k5, to read; %d to write", reads[key], key, crowd, writes[key])
+		}
+		if stay[key] < reads[key]/10 || stay[key] > reads[key]/3 {
+			t.Errorf("%d of %d readers of %s hold on", stay[key], reads[key], key)
 		}
 	}
 	if writes["k5"] < 1000 {

@@ -84,20 +84,21 @@ const (
 
 // Shares of the mixed load.
 const (
-	hotShare     = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
-	readShare    = 0.7 // of those for a library key, by readers
-	crowdShare   = 0.7 // of these, for the last library key: some reads there at almost any time
-	vigilShare   = 0.4 // of all in the final phase, who read there: what keeps writers out may last while some read
-	patientShare = 0.6 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
-	longSeldom   = 0.7 // of those that would be for a long key, for a common one instead
-	longShare    = 0.4 // of those for a long key that hold on
-	handShare    = 0.2 // of these, by explicit extension
-	lateShare    = 0.2 // of those for a long key that hold until shortly before the lease's end
-	steadyShare  = 0.3 // of all, by clients that wait longer for an answer than a lease lasts
-	hastyShare   = 0.2 // of single tries, by clients that wait for an answer but a fraction of a lease
-	slowShare    = 0.6 // of those whose single try was answered late, who stay until little is left
-	stayShare    = 0.5 // of those who come back to a key of which they do not know what became of it, who stay
-	goOnShare    = 0.5 // of those whose lease has run out before they were done, who ask for an extension
+	hotShare      = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
+	readShare     = 0.7 // of those for a library key, by readers
+	crowdShare    = 0.7 // of these, for the last library key: some reads there at almost any time
+	readLongShare = 0.2 // of the other readers, who hold on
+	vigilShare    = 0.4 // of all in the final phase, who read there: what keeps writers out may last while some read
+	patientShare  = 0.6 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
+	longSeldom    = 0.7 // of those that would be for a long key, for a common one instead
+	longShare     = 0.4 // of those for a long key that hold on
+	handShare     = 0.2 // of these, by explicit extension
+	lateShare     = 0.2 // of those for a long key that hold until shortly before the lease's end
+	steadyShare   = 0.3 // of all, by clients that wait longer for an answer than a lease lasts
+	hastyShare    = 0.2 // of single tries, by clients that wait for an answer but a fraction of a lease
+	slowShare     = 0.6 // of those whose single try was answered late, who stay until little is left
+	stayShare     = 0.5 // of those who come back to a key of which they do not know what became of it, who stay
+	goOnShare     = 0.5 // of those whose lease has run out before they were done, who ask for an extension
 
 	burstLeases = 1 // TTLs in which a key of bursts is asked for …
 	burstCycle  = 4 // … out of so many
@@ -196,6 +197,10 @@ func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
 			a.use.hold = p.cfg.TTL/4 + time.Duration(rng.Int64N(int64(p.cfg.TTL)/2+1))
 			return
 		}
+		if rng.Float64() < readLongShare {
+			p.holdLong(rng, a)
+			return
+		}
 		a.use.hold = readerStays * p.cfg.Hold.Draw(rng)
 	default:
 		a.use.wait = p.patience()
@@ -220,9 +225,15 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 		a.use.wait = p.cfg.Wait
 		return
 	}
+	p.holdLong(rng, a)
+}
+
+// holdLong has an arrival hold its key beyond the TTL: renewed by the lock, or extended by hand, as a renewal
+// is due or at any moment.
+func (p *phase) holdLong(rng *rand.Rand, a *arrival) {
 	a.use.long, a.use.byHand = true, rng.Float64() < handShare && !p.can.extendless
 	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*12/5+1))
-	if a.use.step = p.cfg.TTL / 3; rng.IntN(2) == 0 { // as a renewal is due, or at any moment
+	if a.use.step = p.cfg.TTL / 3; rng.IntN(2) == 0 {
 		a.use.step = p.cfg.TTL/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*3/5+1))
 	}
 }
