@@ -229,6 +229,24 @@ func TestHolderOfARelease(t *testing.T) {
 	}
 }
 
+// Near the end of the load a step takes any holder rather than nobody.
+func TestWantedNearTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 3)
+		w.Load = 10 * second
+		w.Grant("k0", "c00")
+		w.Grant("k1", "c01")
+		w.Script(map[time.Duration]func(){
+			7900 * time.Millisecond: func() { w.Release("k0", "c00") },
+			8100 * time.Millisecond: func() { w.Release("k1", "c01") },
+		})
+		res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: watch.ReleaseSent}, Fault: fault("pause-client", faults.Params{Client: faults.RoleWanted}), For: second})
+		if want := 8100 * time.Millisecond; err != nil || res.Steps[0].Started != want {
+			t.Errorf("started at %v, want %v (%v)", res.Steps[0].Started, want, err)
+		}
+	})
+}
+
 // However late a step's moment comes first, it looks for somebody who is wanted from then on for a TTL.
 func TestWantedIsLookedForFromItsMomentOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

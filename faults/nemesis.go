@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
@@ -93,7 +94,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			first = time.Now()
 		}
 		a := n.attempt(ctx, s, occasion)
-		a.before, a.scope.sought = before, time.Since(first)
+		a.before, a.scope.sought = before, n.sought(s, first)
 		inj, err := a.inject(ctx, rng)
 		occasion.release()
 		if errors.Is(err, ErrMissed) && !a.begun {
@@ -127,6 +128,15 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			s.When = s.When.turn()
 		}
 	}
+}
+
+// sought is how long a step has looked for a victim, since its moment came first. When little time is left to
+// begin, it has looked for long enough, and takes whom it meets.
+func (n *nemesis) sought(s Step, first time.Time) time.Duration {
+	if n.t.Load > 0 && time.Until(n.latest(s)) < n.t.TTL/2 {
+		return math.MaxInt64
+	}
+	return time.Since(first)
 }
 
 // maxTries is how often a step tries another victim when nothing proves that the fault affected
