@@ -87,9 +87,9 @@ const (
 	hotShare      = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
 	readShare     = 0.7 // of those for a library key, by readers
 	crowdShare    = 0.7 // of these, for the last library key: some reads there at almost any time
-	readLongShare = 0.2 // of the other readers, who hold on
+	readLongShare = 0.1 // of the other readers, who hold on
 	vigilShare    = 0.4 // of all in the final phase, who read there: what keeps writers out may last while some read
-	patientShare  = 0.6 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
+	patientShare  = 0.3 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
 	longSeldom    = 0.7 // of those that would be for a long key, for a common one instead
 	longShare     = 0.4 // of those for a long key that hold on
 	handShare     = 0.2 // of these, by explicit extension
@@ -232,7 +232,7 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 // is due or at any moment.
 func (p *phase) holdLong(rng *rand.Rand, a *arrival) {
 	a.use.long, a.use.byHand = true, rng.Float64() < handShare && !p.can.extendless
-	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*12/5+1))
+	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*9/5+1))
 	if a.use.step = p.cfg.TTL / 3; rng.IntN(2) == 0 {
 		a.use.step = p.cfg.TTL/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*3/5+1))
 	}
