@@ -175,8 +175,8 @@ func (r *Run) tried() string {
 type FaultCount struct {
 	Asked      int `json:"asked"`              // by name, by a scenario's steps, or by a plan before it left any out
 	Planned    int `json:"planned"`            // steps of the schedule; a fault without a time of its own is repeated
-	Begun      int `json:"begun"`              // took effect
-	TookEffect int `json:"bit"`                // with a receipt that proves it
+	Begun      int `json:"begun"`              // were injected
+	TookEffect int `json:"bit"`                // took effect, as a receipt proves
 	Healed     int `json:"healed"`             // or over at once
 	Silences   int `json:"silences,omitempty"` // of workers, which nobody asked for: they are none of the others
 }

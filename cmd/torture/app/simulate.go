@@ -277,7 +277,7 @@ func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *sim
 		fresh := r.Found[before:]
 		mu.Unlock()
 		for _, f := range fresh {
-			board.Println(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
+			board.Println(found(&f))
 		}
 	}
 	switch {
@@ -286,7 +286,7 @@ func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *sim
 			mu.Lock()
 			r.AddFound(f)
 			mu.Unlock()
-			board.Println(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
+			board.Println(found(&f))
 		}
 		if err := p.ExploreAfar(cmd.Context(), s.job, s.coordinator, tell, show); err != nil {
 			r.Errors = append(r.Errors, history.OneLine(err.Error()))
@@ -306,6 +306,11 @@ func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *sim
 	showing.Wait()
 	r.Took, r.Interrupted = time.Since(began), cmd.Context().Err() != nil
 	r.Conclude()
+}
+
+// found is one line of a finding.
+func found(f *simulate.Found) string {
+	return printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(f)))
 }
 
 // progress is one line of figures.
