@@ -237,11 +237,11 @@ func TestWantedNearTheEnd(t *testing.T) {
 		w.Grant("k0", "c00")
 		w.Grant("k1", "c01")
 		w.Script(map[time.Duration]func(){
-			7900 * time.Millisecond: func() { w.Release("k0", "c00") },
-			8100 * time.Millisecond: func() { w.Release("k1", "c01") },
+			8400 * time.Millisecond: func() { w.Release("k0", "c00") },
+			8600 * time.Millisecond: func() { w.Release("k1", "c01") },
 		})
 		res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: watch.ReleaseSent}, Fault: fault("pause-client", faults.Params{Client: faults.RoleWanted}), For: second})
-		if want := 8100 * time.Millisecond; err != nil || res.Steps[0].Started != want {
+		if want := 8600 * time.Millisecond; err != nil || res.Steps[0].Started != want {
 			t.Errorf("started at %v, want %v (%v)", res.Steps[0].Started, want, err)
 		}
 	})

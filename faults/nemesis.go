@@ -133,7 +133,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 // sought is how long a step has looked for a victim, since its moment came first. When little time is left to
 // begin, it has looked for long enough, and takes whom it meets.
 func (n *nemesis) sought(s Step, first time.Time) time.Duration {
-	if n.t.Load > 0 && time.Until(n.latest(s)) < n.t.TTL/2 {
+	if n.t.Load > 0 && time.Until(n.latest(s)) < n.t.TTL/4 {
 		return math.MaxInt64
 	}
 	return time.Since(first)

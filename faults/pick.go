@@ -20,7 +20,7 @@ const (
 	RoleHolder = "holder" // one that holds a lease right now; phase-locked: the one whose moment it is
 	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile; any holder when there was none for a TTL. Of extended leases rather one that was extended once
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
-	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for an eighth of a TTL, and anybody after a quarter
+	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for an eighth of a TTL, and after a quarter a holder, or anybody
 	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
 	RoleNested = "nested" // as any; of a step locked to an acquire or a release, one that holds the key already, or holds it still; any at the moment to which the step turns
 	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do; when there was none for half a TTL one who reads alone, or any holder
@@ -94,13 +94,20 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 	case RoleWaiter:
 		return s.free(s.headWaiter(func(watch.Waiter) bool { return true })), nil
 	case RoleWriter:
+		roles := []string{RoleWaiter, RoleHolder, RoleAny} // as long as one does something that the fault can meet
 		switch {
 		case s.sought > s.TTL/4:
-			return s.clientsOf(RoleAny, rng)
 		case s.sought > s.TTL/8:
-			return s.clientsOf(RoleWaiter, rng)
+			roles = roles[:1]
+		default:
+			return s.free(s.headWaiter(s.writes)), nil
 		}
-		return s.free(s.headWaiter(s.writes)), nil
+		for _, role := range roles {
+			if found, err := s.clientsOf(role, rng); len(found) > 0 || err != nil {
+				return found, err
+			}
+		}
+		return nil, nil
 	}
 	return s.namedClients(role)
 }

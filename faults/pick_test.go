@@ -142,6 +142,20 @@ func TestPickWriter(t *testing.T) {
 	})
 }
 
+// Where nobody waits, a holder does something that the fault can meet, and somebody idle does not.
+func TestPickWriterWhereNobodyWaits(t *testing.T) {
+	w := faulttest.New(1, 16)
+	w.Grant("k0", "c09")
+	w.Inside(t, func(s *faults.Scope) {
+		if got := pickAfter(t, s, faults.RoleWriter, w.Target.TTL/8+1); got != "" {
+			t.Errorf("nobody waits: %s", got)
+		}
+		if got := pickAfter(t, s, faults.RoleWriter, w.Target.TTL/4+1); got != "c09" {
+			t.Errorf("%q, want the holder", got)
+		}
+	})
+}
+
 // A wanted holder is one for whose key another client asks, or was refused just now;
 // at a moment of somebody's lease only he.
 func TestPickWanted(t *testing.T) {
