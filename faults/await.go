@@ -25,6 +25,8 @@ func (n *nemesis) await(ctx context.Context, s Step) (Occasion, error) {
 		err = n.awaitBound(ctx, when.By)
 	case isTapped:
 		occasion, err = n.awaitTap(ctx, when, tapped)
+	case when.On == Midway:
+		occasion, err = n.awaitMidway(ctx, when)
 	case when.On.Foreseen():
 		return n.awaitDue(ctx, when) // Then is part of the instant that is due
 	default:

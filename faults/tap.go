@@ -54,10 +54,15 @@ func ParseTap(m watch.Moment) (tap Tap, ok bool) {
 
 // awaitTap waits for a tapped command. The occasion's release lets the client go on.
 func (n *nemesis) awaitTap(ctx context.Context, when Trigger, m Tap) (Occasion, error) {
+	return n.awaitPassing(ctx, when, m.Node, func(e link.TapEvent) bool { return e.Command == m.Command && e.Reply == m.Reply })
+}
+
+// awaitPassing waits for what passes on a link to node, or to any where that is empty.
+func (n *nemesis) awaitPassing(ctx context.Context, when Trigger, node string, matches func(link.TapEvent) bool) (Occasion, error) {
 	hit := make(chan Occasion, 1)
 	var claimed atomic.Bool // no sync.Once: others would stand still with the client that is held
-	stop, err := n.tapAll(m, func(e link.TapEvent) {
-		if e.Command != m.Command || e.Reply != m.Reply || !n.concerns(when.By, e.Client) {
+	stop, err := n.tapAll(node, func(e link.TapEvent) {
+		if !matches(e) || !n.concerns(when.By, e.Client) {
 			return
 		}
 		if claimed.CompareAndSwap(false, true) {
@@ -106,8 +111,8 @@ func (o Occasion) release() {
 	}
 }
 
-// tapAll reports what passes on the links that m speaks of, until stop.
-func (n *nemesis) tapAll(m Tap, report func(link.TapEvent)) (stop func(), err error) {
+// tapAll reports what passes on the links to node, or to all where that is empty, until stop.
+func (n *nemesis) tapAll(node string, report func(link.TapEvent)) (stop func(), err error) {
 	var stops []func()
 	stop = func() {
 		for _, s := range stops {
@@ -115,14 +120,14 @@ func (n *nemesis) tapAll(m Tap, report func(link.TapEvent)) (stop func(), err er
 		}
 	}
 	nodes := phrase.Names(n.t.Testbed.Nodes())
-	if m.Node != "" {
-		nodes = []string{m.Node}
+	if node != "" {
+		nodes = []string{node}
 	}
 	for _, c := range n.t.Clients {
-		for _, node := range nodes {
-			l, ok := n.t.Link(c.Name(), node).(link.Tapper)
+		for _, name := range nodes {
+			l, ok := n.t.Link(c.Name(), name).(link.Tapper)
 			if !ok {
-				return stop, fmt.Errorf("the link %s→%s cannot be tapped", c.Name(), node)
+				return stop, fmt.Errorf("the link %s→%s cannot be tapped", c.Name(), name)
 			}
 			stops = append(stops, l.Tap(report))
 		}

@@ -51,6 +51,9 @@ type Target struct {
 	// Reenters says that owners of a key, under this load, ask for it again.
 	Reenters bool
 
+	// Taps says that commands are seen as they pass on the links, so that steps can wait for them.
+	Taps bool
+
 	// OwnWrites says that clients write by themselves, past the links to the store.
 	OwnWrites bool
 

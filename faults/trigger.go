@@ -35,12 +35,16 @@ func (t Trigger) turn() Trigger { return Trigger{On: t.Else, By: t.By, turned: t
 const (
 	Bound watch.Moment = "bound" // another step has bound the name in By and is in force
 
+	// Midway is when a client that asks for a key which nobody holds sends a node its second request since: a
+	// lock that takes a key in two steps stands between them. The client waits there as at a Command.
+	Midway watch.Moment = "acquire-midway"
+
 	// AtTime stands for no phase lock, where a fault has one of its own.
 	AtTime watch.Moment = "time"
 )
 
 // Moments lists every moment that has a name of its own.
-func Moments() []watch.Moment { return append(watch.Moments(), Bound) }
+func Moments() []watch.Moment { return append(watch.Moments(), Bound, Midway) }
 
 // An Occasion is the moment to which a step was locked, as it happened.
 type Occasion struct {

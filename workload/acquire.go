@@ -49,6 +49,9 @@ func Lacks(m Mode, l lockimpl.Locker) error {
 // exhausted, or the phase ends. It returns nil without a grant.
 func (w *worker) obtain(ctx context.Context, a arrival) *section {
 	began := time.Now()
+	if a.use.stays {
+		defer w.askers.join(a.keys[0])()
+	}
 	until := began.Add(w.cfg.Patience)
 	for try := 0; ; try++ {
 		if !w.client.pause(ctx) || w.isOver() || w.leaves(a, try, began) {
@@ -61,7 +64,8 @@ func (w *worker) obtain(ctx context.Context, a arrival) *section {
 		if w.alone.isOn() {
 			pause = max(pause, w.cfg.TTL/aloneShare) // what was given back just before is gone by then
 		}
-		if time.Now().Add(pause).After(until) || !w.sleep(ctx, pause) {
+		isLast := a.use.stays && w.askers.isOne(a.keys[0])
+		if time.Now().Add(pause).After(until) && !isLast || !w.sleep(ctx, pause) {
 			return nil
 		}
 	}

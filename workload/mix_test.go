@@ -223,6 +223,7 @@ type promise struct {
 }
 
 func (p promise) ValidUntil() time.Time { return p.until }
+func (promise) Fence() uint64           { return 0 }
 
 // A hold that nothing can keep ends within its lease.
 func TestAHoldThatNothingExtendsEndsWithinItsLease(t *testing.T) {

@@ -23,6 +23,7 @@ type use struct {
 	nestOuter bool          // the outer lease is extended by hand within the inner hold
 	last      bool          // extended by hand once, before the last write …
 	after     time.Duration // … which comes so long after the extension, if that was granted
+	stays     bool          // asks for as long as nobody else does, whatever the client's patience
 	timeout   time.Duration // of an acquire that does not wait, and of extensions where it is longer; 0 is the load's
 }
 
@@ -210,6 +211,7 @@ func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
 // mixLong draws holders who hold beyond the TTL, holders who end or extend their lease when
 // little of it is left, some of whom rely on the extension, and others who ask for the key meanwhile.
 func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
+	a.use.stays = true
 	switch {
 	case kind < longShare:
 	case kind < longShare+lateShare:

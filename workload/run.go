@@ -26,6 +26,7 @@ type phase struct {
 	can    abilities    // of the lock, where the mode mixes them
 	vague  atomic.Bool  // the lock has granted a lease without a deadline
 	tears  atomic.Int64 // writes that found their row changed within the section
+	askers askers       // for keys of a mixed load that are held for long
 }
 
 func (p *phase) isOver() bool { return isClosed(p.over) }

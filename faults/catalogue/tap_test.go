@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -53,6 +54,51 @@ func TestCutAfterReply(t *testing.T) {
 		}
 		cancel()
 		if res := <-done; !res.TookEffect || !res.Healed || res.Target.String() != `{"clients":["c01"],"nodes":["n1"],"key":"`+key+`"}` {
+			t.Errorf("%+v, target %s", res, res.Target)
+		}
+	})
+}
+
+// The same without knowing the commands: the fault is in force before the second request of an acquire passes,
+// and meets neither requests outside of one nor an acquire of a key that somebody holds.
+func TestCutMidway(t *testing.T) {
+	onEach(t, 1, 2, func(t *testing.T, r *rig) {
+		victim := r.Dial(t, "c01", "n1")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan faults.StepResult, 1)
+		go func() {
+			res, err := r.Run(ctx, faults.Step{
+				When: faults.Trigger{On: faults.Midway}, For: time.Hour,
+				Fault: All()["cut"].New(faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}),
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- res.Steps[0]
+		}()
+		r.Grant("held", "c00")
+		acquire := func(key string) error {
+			e := history.Event{Process: r.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: key, Owner: "c01"}
+			r.Rec.Append(e)
+			err := setThenExpire(t.Context(), victim, key)
+			e.Kind = history.Fail
+			r.Rec.Append(e)
+			return err
+		}
+		for i := 0; ; i++ { // the first ones may come before the nemesis listens
+			if err := errors.Join(setThenExpire(t.Context(), victim, fmt.Sprintf("alone-%d", i)), acquire("held")); err != nil {
+				t.Fatalf("outside of an acquire of a free key: %v", err)
+			}
+			if key := fmt.Sprintf("free-%d", i); acquire(key) != nil {
+				if left, err := query(t.Context(), r.Node("n1"), "PTTL", key); left != -1 {
+					t.Errorf("PTTL %d (%v), want a key without expiry", left, err)
+				}
+				break
+			}
+		}
+		cancel()
+		if res := <-done; !res.TookEffect || !res.Healed || res.Target == nil || !slices.Equal(res.Target.Clients, []string{"c01"}) {
 			t.Errorf("%+v, target %s", res, res.Target)
 		}
 	})

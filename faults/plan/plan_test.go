@@ -43,12 +43,14 @@ func TestStandard(t *testing.T) {
 		{nodes: 1, atOnce: true, needs: map[string]int{"kill-empty": 2, "kill-late": 1}},
 	} {
 		everywhere := map[string]int{
-			"pause-client": 11, "stall": 7, "request-lost": 5, "crash-client": 7, "store-reply-lost": 2, "response-lost": 13, "slow-reply": 5, "zombie": 3,
+			"pause-client": 11, "stall": 7, "request-lost": 5, "crash-client": 7, "store-reply-lost": 2, "response-lost": 13, "slow-reply": 5, "zombie": 5,
 			"stuck-connection": 2, "fast-lost-reply": 3,
 		}
 		maps.Copy(c.needs, everywhere)
 		w := faulttest.New(c.nodes, 16)
 		for seed := range uint64(100) {
+			all := seed%2 == 1 // what a lock can do brings steps of its own, and all of them fit
+			w.Target.Reads, w.Target.Reenters, w.Target.Extends, w.Target.Notifies = all, all, all, all
 			plan, err := Standard(StandardConfig{Main: time.Minute, AtOnce: c.atOnce}, w.Linked(), faulttest.Seeded(seed))
 			if err != nil {
 				t.Fatal(err)
@@ -61,7 +63,9 @@ func TestStandard(t *testing.T) {
 			if left := beyondFakes(plan.LeftOut); len(left) > 0 {
 				t.Errorf("%d nodes, seed %d: left out %v", c.nodes, seed, left)
 			}
-			checkStandard(t, plan.Steps, w.TTL)
+			if !all { // readers, and the writers who wait for them, are met at the end
+				checkStandard(t, plan.Steps, w.TTL)
+			}
 		}
 	}
 }

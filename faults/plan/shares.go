@@ -31,6 +31,9 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 		{specs: scaled(c, messageShares(t)), gap: steady(t.TTL / 4)},
 		{specs: scaled(c, lateShares(t)), gap: steady(t.TTL / 4)},
 	}
+	if t.Taps {
+		sequences = append(sequences, sequence{specs: scaled(c, midwayShares(t)), gap: steady(t.TTL / 4)})
+	}
 	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
 	var timed []faults.Spec
 	if t.Reads { // those who read in the final phase keep alive what a reader leaves behind, and take away nothing that a writer does
@@ -133,6 +136,15 @@ func renewalShares(t *faults.Target) []share {
 	return append(all, share{2, late("cut", watch.RenewalDue, 0, t.TTL*11/10, faults.RoleSwing)}, share{3, late("cut", next, 0, t.TTL*3/2, faults.RoleMajority)})
 }
 
+// midwayShares are for locks that take a key in two steps, or in more: the second one comes when the first has
+// run out, and is another's.
+func midwayShares(t *faults.Target) []share {
+	return []share{{2, faults.Spec{
+		Fault: "zombie", On: faults.Midway, Within: 3 * t.TTL, Else: watch.AcquireSent, For: t.TTL * 6 / 5,
+		Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll},
+	}}}
+}
+
 // lateShares are messages that are under way when a lease ends, or for longer than one
 // lasts, and answers to those who took a key that nobody else held. Steps that wait for
 // a lease that is nearly over turn to any release where none comes. An answer is lost
@@ -168,6 +180,7 @@ func lateShares(t *faults.Target) []share {
 		{2, slowly},
 		{1, atEnd("stall", watch.LateRenewal, t.TTL/2)},
 		{1, atEnd("slow-reply", watch.LateRenewal, t.TTL/2)},
+		{1, atEnd("request-lost", watch.LateRenewal, t.TTL*15/100)}, // and all is well when the lock looks what became of it
 	}
 	if several(t) {
 		all = append(all, share{2, taken("response-lost", t.TTL*27/100, faults.RoleMinority)})
@@ -229,6 +242,7 @@ func messageShares(t *faults.Target) []share {
 		all = append(all,
 			share{2, nested("response-lost", watch.ReleaseSent, t.TTL*8/100, faults.RoleAll)},
 			share{1, nested("response-lost", watch.AcquireSent, t.TTL*8/100, faults.RoleAll)},
+			share{1, nested("request-lost", watch.AcquireSent, t.TTL/8, faults.RoleAll)},
 			share{1, nested("request-lost", watch.ReleaseSent, t.TTL/8, faults.RoleAll)},
 			share{1, nested("crash-client", watch.ReleaseSent, 0, "")},
 		)

@@ -259,7 +259,7 @@ func (w *World) Extend(key, owner string) {
 
 // Linked gives w links, which no plan opens.
 func (w *World) Linked() *faults.Target {
-	w.Link = func(string, string) link.Link { return nil }
+	w.Link, w.Taps = func(string, string) link.Link { return nil }, true
 	return w.Target
 }
 

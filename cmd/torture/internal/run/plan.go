@@ -10,6 +10,7 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
 	faultcatalogue "locktorture/faults/catalogue"
+	"locktorture/faults/link"
 	"locktorture/faults/plan"
 	"locktorture/faults/testbed"
 	"locktorture/faults/watch"
@@ -119,5 +120,8 @@ func (e *environment) target(observer *watch.Observer) *faults.Target {
 		t.Quarantine = e.lock.Quarantine(e.cfg)
 	}
 	t.Clients = e.drive.clients()
+	for _, c := range e.clients { // none where they are at workers, as their links are
+		_, t.Taps = e.link(c.Name(), e.bed.Nodes()[0].Name()).(link.Tapper)
+	}
 	return t
 }

@@ -47,7 +47,7 @@ func FitsWorkers(c config.Config, l catalogue.Lock, workers int) error {
 		return fmt.Errorf("%s is %s: workers reach servers of testbed %s alone", c.At("testbed"), c.Testbed, strings.Join(fitForWorkers, ", "))
 	}
 	for _, s := range c.Faults.Steps {
-		if _, tapped := faults.ParseTap(s.On); tapped {
+		if _, tapped := faults.ParseTap(s.On); tapped || s.On == faults.Midway {
 			return fmt.Errorf("%s: %s at %s waits for a command on a link of this process, and the links are the workers': use a moment of the history, such as acquire-sent", c.At("faults"), s.Fault, s.On)
 		}
 	}
