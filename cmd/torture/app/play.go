@@ -204,10 +204,10 @@ func servers(bed string, n int) string {
 		return unit.Counted(n, "local process")
 	case testbed.KindEmbedded:
 		return unit.Counted(n, "embedded node")
-	case testbed.KindExternal:
-		return unit.Counted(n, "external server")
+	case testbed.KindContainer:
+		return unit.Counted(n, "container")
 	}
-	return unit.Counted(n, bed)
+	return unit.Counted(n, "external server")
 }
 
 // printRun prints the result of a run, and ends with the line of its verdict.
