@@ -171,11 +171,12 @@ func (a *attempt) last(ctx context.Context, inj Injection) {
 }
 
 // ends waits for the moment that ends the step, and reports whether it came within the step's
-// length.
+// length. A reader beside the victim is at work whatever befalls that one, and does not count.
 func (a *attempt) ends(ctx context.Context) bool {
 	since := a.n.now()
 	came, cancel := a.n.t.Watch.Subscribe(func(o watch.Occasion) bool {
-		return o.Moment == a.step.Until && o.Key == a.scope.Occasion.Key && o.Time >= since && (o.Granted == 0 || o.Granted >= since) && !a.strikes(a.n.t.ClientName(o.Owner))
+		beside := o.Moment == watch.InSection && o.Shared
+		return o.Moment == a.step.Until && !beside && o.Key == a.scope.Occasion.Key && o.Time >= since && (o.Granted == 0 || o.Granted >= since) && !a.strikes(a.n.t.ClientName(o.Owner))
 	})
 	defer cancel()
 	full := time.NewTimer(a.step.For)

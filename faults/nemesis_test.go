@@ -102,6 +102,7 @@ func TestStepLastsUntil(t *testing.T) {
 		"granted to another":    {watch.AcquireReplied, "4s invoke heal a"},
 		"given back by another": {watch.ReleaseReplied, "6s invoke heal a"},
 		"a moment of nobody":    {watch.RenewalSent, "9s invoke heal a"},
+		"at work alone":         {watch.InSection, "8s invoke heal a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -113,7 +114,9 @@ func TestStepLastsUntil(t *testing.T) {
 					3 * second: func() { w.Return("k0", "c00#1"); w.GrantToRead("k0", "c00#1") },
 					4 * second: func() { w.GrantToRead("k0", "c01#1") },
 					5 * second: func() { w.Return("k0", "c02#1") }, // that it had before the fault
-					6 * second: func() { w.Return("k0", "c01#1") },
+					6 * second: func() { w.Wrote("k0", "c01#1"); w.Return("k0", "c01#1") }, // beside c00
+					7 * second: func() { w.Return("k0", "c00#1") },
+					8 * second: func() { w.Grant("k0", "c02#2"); w.Wrote("k0", "c02#2") },
 				})
 				when := faults.Trigger{After: second / 2, On: watch.AcquireReplied}
 				step := faults.Step{When: when, For: 8 * second, Until: c.until, Fault: faulttest.Plain("a")}

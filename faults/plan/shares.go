@@ -95,9 +95,13 @@ func nodeShares(c StandardConfig, t *faults.Target) []share {
 }
 
 // holderShares are what happens to somebody in the critical section of a key that another
-// one asks for: what he does late meets the next holder.
-func holderShares(*faults.Target) []share {
-	return []share{{7, faults.Spec{Fault: "pause-client", Params: faults.Params{Client: faults.RoleWanted}}}}
+// one asks for: what he does late meets the next holder, and surely where he goes on as soon as
+// that one is at work.
+func holderShares(t *faults.Target) []share {
+	pause := faults.Spec{Fault: "pause-client", Params: faults.Params{Client: faults.RoleWanted}}
+	meets := pause
+	meets.Until, meets.For = watch.InSection, t.TTL*2
+	return []share{{4, pause}, {3, meets}}
 }
 
 // renewalShares are what happens to a holder whose lease falls due for renewal, while
