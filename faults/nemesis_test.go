@@ -113,7 +113,7 @@ func TestStepLastsUntil(t *testing.T) {
 					2 * second: func() { w.Grant("k1", "c01#1"); w.Return("k1", "c01#1") },
 					3 * second: func() { w.Return("k0", "c00#1"); w.GrantToRead("k0", "c00#1") },
 					4 * second: func() { w.GrantToRead("k0", "c01#1") },
-					5 * second: func() { w.Return("k0", "c02#1") }, // that it had before the fault
+					5 * second: func() { w.Return("k0", "c02#1") },                         // that it had before the fault
 					6 * second: func() { w.Wrote("k0", "c01#1"); w.Return("k0", "c01#1") }, // beside c00
 					7 * second: func() { w.Return("k0", "c00#1") },
 					8 * second: func() { w.Grant("k0", "c02#2"); w.Wrote("k0", "c02#2") },
