@@ -126,8 +126,3 @@ func (r *Report) headline() string {
 	}
 	return fmt.Sprintf("Plan for up to %s (interval %s to %s)", unit.Rate(r.Recommended.Value), unit.Rate(r.Recommended.Low), unit.Rate(r.Recommended.High))
 }
-
-func sorted(v []float64) []float64 {
-	slices.Sort(v)
-	return v
-}
