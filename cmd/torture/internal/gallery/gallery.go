@@ -14,6 +14,7 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults/plan"
 	"locktorture/reports/story"
+	"locktorture/workload/history/printable"
 )
 
 // The outcomes of a row.
@@ -170,11 +171,7 @@ func (t Trial) ofControl() Trial {
 func (t Trial) Command(lock string, seed uint64) string {
 	words := []string{"torture run " + trialBase}
 	for _, s := range t.settings(lock, seed) {
-		word := "--" + s[0] + "=" + s[1]
-		if strings.ContainsAny(word, " <>") {
-			word = "'" + word + "'"
-		}
-		words = append(words, word)
+		words = append(words, printable.Shell("--"+s[0]+"="+s[1]))
 	}
 	return strings.Join(words, " ")
 }
