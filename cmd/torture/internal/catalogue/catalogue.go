@@ -106,11 +106,13 @@ func full(c redlock.Config) lockimpl.Factory { return redlock.NewFactory(c) }
 
 // fullLock is the full lock, or something that is built like it.
 func fullLock(about string, nodes int, build func(redlock.Config) lockimpl.Factory) Lock {
+	lingering := func(c config.Config, linger func(node string)) lockimpl.Factory {
+		return build(redlock.Config{MaxTTL: c.TTL, FirstTime: true, Prefix: SharedPrefix(c), Linger: linger})
+	}
 	return configured(func(c redlock.Config) redlock.Config { return c }, Lock{
 		About: about, Category: Full, Nodes: nodes, Fences: true, Subscribes: true, Drift: redlock.Drift, Quarantine: quarantine,
-		Factory: func(c config.Config) lockimpl.Factory {
-			return build(redlock.Config{MaxTTL: c.TTL, FirstTime: true, Prefix: SharedPrefix(c)})
-		},
+		Factory:    func(c config.Config) lockimpl.Factory { return lingering(c, nil) },
+		WithLinger: lingering,
 	})
 }
 

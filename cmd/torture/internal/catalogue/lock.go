@@ -43,6 +43,10 @@ type Lock struct {
 	// it trusts no client's clock.
 	WithClock func(now func() time.Time) lockimpl.Factory
 
+	// WithLinger builds the lock so that it calls linger before it sends what its goroutines
+	// have for a node; nil when each of them sends its own.
+	WithLinger func(c config.Config, linger func(node string)) lockimpl.Factory
+
 	// LossWithin is by when after the lease's end its holder is told; nil when
 	// that is not documented.
 	LossWithin func(ttl time.Duration) time.Duration

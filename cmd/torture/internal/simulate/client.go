@@ -112,6 +112,9 @@ func (c *client) factory() lockimpl.Factory {
 	if c.world.lock.WithClock != nil {
 		return c.world.lock.WithClock(c.clock.Now)
 	}
+	if c.world.lock.WithLinger != nil && c.world.last != nil {
+		return c.world.lock.WithLinger(c.world.cfg, func(node string) { c.world.last.wait(c.Client.Name + "." + node) })
+	}
 	return c.world.lock.Factory(c.world.cfg)
 }
 

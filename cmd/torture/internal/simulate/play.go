@@ -128,6 +128,7 @@ func (p *Player) Play(_ context.Context, r search.Round) Result {
 			if err != nil {
 				return err
 			}
+			w.last = newLastTurns()
 			return w.play(ctx, steps)
 		})
 	})

@@ -45,6 +45,7 @@ type world struct {
 	near    *search.Nearness
 	started search.Started
 	acquire counter
+	last    *lastTurns // nil where somebody else decides who acts when
 }
 
 // newWorld builds a world whose links are of the fabric that network makes. close must be called, also after an error.
@@ -264,6 +265,9 @@ func (w *world) close() error {
 	}
 	if w.probe != nil {
 		errs = append(errs, w.probe.Close())
+	}
+	if w.last != nil {
+		w.last.close()
 	}
 	errs = append(errs, w.fabric.Close())
 	time.Sleep(detached)

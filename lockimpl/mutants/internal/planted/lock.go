@@ -214,7 +214,7 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	l.servers.Pause = 2 * cfg.NodeTimeout // a session's round may take two exchanges
 	for i, n := range nodes {
 		n.Name = l.distinct(i, n.Name)
-		n.Timeout, n.Anonymous, n.Part = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.Parter(i)
+		n.Timeout, n.Anonymous, n.Part, n.Linger = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.Parter(i), cfg.Linger
 		n.Meet = l.undoingLate(i, l.servers.Meeter(i))
 		l.nodes = append(l.nodes, node.New(n))
 	}

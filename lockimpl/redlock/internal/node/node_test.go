@@ -79,6 +79,56 @@ func TestEachCallerGetsItsReply(t *testing.T) {
 	})
 }
 
+// What is queued while the node lingers goes with what it lingers for, on whosever goroutine.
+func TestLingerGathers(t *testing.T) {
+	for _, run := range []bool{false, true} {
+		t.Run(fmt.Sprintf("run=%v", run), func(t *testing.T) {
+			server := miniredis.RunT(t)
+			redistest.Identify(server)
+			var n *Node
+			var lingered []string
+			var gather bool
+			first, second := &noting{lingered: &lingered, done: make(chan int, 1)}, &noting{lingered: &lingered, done: make(chan int, 1)}
+			n = New(Config{Name: "n1", Options: &redis.Options{Addr: server.Addr()}, Timeout: 10 * time.Second, Linger: func(node string) {
+				if lingered = append(lingered, node); gather {
+					gather = false
+					n.Put(second)
+				}
+			}})
+			defer n.Close()
+			if _, err := n.Do(t.Context(), increment("k")); err != nil { // so that a caller may send by itself
+				t.Fatal(err)
+			}
+			for n.Busy() {
+				time.Sleep(time.Millisecond)
+			}
+			gather = true
+			if n.Put(first); run {
+				n.Run(t.Context())
+			} else {
+				n.Flush()
+			}
+			if a, b := <-first.done, <-second.done; a != b { // sent, refused for want of the script, and sent again
+				t.Errorf("the one was answered after %d pipelines, the other after %d", a, b)
+			}
+			_ = n.Close() // nobody lingers any more
+			if lingered[0] != "n1" {
+				t.Errorf("lingered for %q", lingered)
+			}
+		})
+	}
+}
+
+// noting is a Call that notes how often its node had lingered when it was answered.
+type noting struct {
+	lingered *[]string
+	done     chan int
+}
+
+func (*noting) Encode(w *Writer) { increment("k")(w) }
+func (*noting) Wanted(bool) bool { return true }
+func (c *noting) Answer(Reply)   { c.done <- len(*c.lingered) }
+
 // A caller that gives up leaves its call, and the order, as they are.
 func TestCallerThatGivesUpDisturbsNobody(t *testing.T) {
 	each(t, func(t *testing.T, n *Node, _ *miniredis.Miniredis) {

@@ -111,6 +111,9 @@ func (n *Node) noteBroken(c *conn, cause error) {
 // server is where that is due. More is false when there was nothing, and the
 // node rests.
 func (n *Node) nextPipeline(c *conn) (cmds []redis.Cmder, more bool) {
+	if n.cfg.Linger != nil {
+		n.cfg.Linger(n.cfg.Name)
+	}
 	n.mu.Lock()
 	if len(n.queue) == 0 {
 		n.setIdle()
