@@ -171,7 +171,8 @@ func (a *attempt) last(ctx context.Context, inj Injection) {
 }
 
 // ends waits for the moment that ends the step, and reports whether it came within the step's
-// length. A reader beside the victim is at work whatever befalls that one, and does not count.
+// length. A reader beside another one is at work whatever befalls a victim that may be that other one, and does
+// not count. Of a lock in this process no reader is seen at work, since what it marks is no write.
 func (a *attempt) ends(ctx context.Context) bool {
 	since := a.n.now()
 	came, cancel := a.n.t.Watch.Subscribe(func(o watch.Occasion) bool {

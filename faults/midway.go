@@ -2,54 +2,87 @@ package faults
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"locktorture/faults/link"
 )
 
-// greetings are the commands by which a connection is set up. They are no part of what a client asks.
-var greetings = []string{"AUTH", "CLIENT", "HELLO", "PING", "SELECT"}
-
 // awaitMidway waits for Midway. The occasion's release lets the client go on.
 func (n *nemesis) awaitMidway(ctx context.Context, when Trigger) (Occasion, error) {
-	m := midway{sent: map[askedNode]int{}}
+	m := midway{first: map[askedNode]firstStep{}}
 	return n.awaitPassing(ctx, when, "", func(e link.TapEvent) bool {
-		if e.Reply || slices.Contains(greetings, e.Command) {
+		if e.Reply {
+			m.answered(e)
 			return false
 		}
-		began, asks := n.asksForAFreeKey(e.Client)
-		return asks && m.isSecond(askedNode{e.Client, e.Node, began})
+		if !isStep(e) {
+			return false
+		}
+		began, asks := n.t.Watch.AsksForFree(func(owner string) bool { return n.t.ClientName(owner) == e.Client })
+		return asks && m.isSecond(e, began)
 	})
 }
 
-// An askedNode is a node in an acquire of a client's, which is known by when it began.
-type askedNode struct {
-	client, node string
-	began        time.Duration
+// isStep reports whether a command may be a step of a lock: it is about a key. Those that greet, load scripts, look at
+// the server, listen, or begin and end a transaction are not.
+func isStep(e link.TapEvent) bool {
+	switch e.Command {
+	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "READONLY", "READWRITE", "ASKING":
+		return false
+	}
+	return e.Key != ""
 }
 
-// midway counts requests. It is safe for concurrent use.
+// An askedNode is a node that a client asks.
+type askedNode struct{ client, node string }
+
+// A firstStep is the first request to a node in an acquire, which began at that time.
+type firstStep struct {
+	began    time.Duration
+	request  link.TapEvent
+	answered bool
+}
+
+// midway knows the first step of the acquire that each client has under way, by nodes. It is safe for
+// concurrent use.
 type midway struct {
-	mu   sync.Mutex
-	sent map[askedNode]int
+	mu    sync.Mutex
+	first map[askedNode]firstStep
 }
 
-// isSecond counts one more request, and reports whether it is the second one.
-func (m *midway) isSecond(a askedNode) bool {
+// answered notes that a first step was answered: what was sent before, in the same pipeline, is no second one.
+func (m *midway) answered(reply link.TapEvent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sent[a]++
-	return m.sent[a] == 2
+	at := askedNode{reply.Client, reply.Node}
+	if f, ok := m.first[at]; ok && f.request.Conn == reply.Conn && f.request.Request == reply.Request {
+		f.answered = true
+		m.first[at] = f
+	}
 }
 
-// asksForAFreeKey reports whether a client has asked for a key that nobody holds, as far as is known, and since when.
-func (n *nemesis) asksForAFreeKey(client string) (since time.Duration, asks bool) {
-	for _, w := range n.t.Watch.Waiters() {
-		if n.t.ClientName(w.Owner) == client {
-			return w.Since, len(n.t.Watch.Holder(w.Key)) == 0
-		}
+// isSecond reports whether a request is the second step of an acquire, and keeps it where it is the first. The first one
+// sent again, as by a client that polls or whose script was not known, is neither.
+func (m *midway) isSecond(e link.TapEvent, began time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := askedNode{e.Client, e.Node}
+	f, ok := m.first[at]
+	if !ok || f.began != began {
+		m.first[at] = firstStep{began: began, request: e}
+		return false
 	}
-	return 0, false
+	if repeats(f.request, e) {
+		if f.answered {
+			m.first[at] = firstStep{began: began, request: e}
+		}
+		return false
+	}
+	return f.answered
+}
+
+// repeats reports whether b asks the same as a.
+func repeats(a, b link.TapEvent) bool {
+	return a.Key == b.Key && a.Script == b.Script && (a.Script != "" || a.Command == b.Command)
 }

@@ -35,8 +35,9 @@ func (t Trigger) turn() Trigger { return Trigger{On: t.Else, By: t.By, turned: t
 const (
 	Bound watch.Moment = "bound" // another step has bound the name in By and is in force
 
-	// Midway is when a client that asks for a key which nobody holds sends a node its second request since: a
-	// lock that takes a key in two steps stands between them. The client waits there as at a Command.
+	// Midway is when a client that asks for a key which nobody holds, and which was given back last, has a node's answer and
+	// sends it another request about a key: a lock that takes a key in two steps stands between them. The
+	// client waits there as at a Command.
 	Midway watch.Moment = "acquire-midway"
 
 	// AtTime stands for no phase lock, where a fault has one of its own.
@@ -45,6 +46,12 @@ const (
 
 // Moments lists every moment that has a name of its own.
 func Moments() []watch.Moment { return append(watch.Moments(), Bound, Midway) }
+
+// Tapped reports whether a moment is read off the links: Command, Reply and Midway are, at a node each.
+func Tapped(m watch.Moment) bool {
+	_, tapped := ParseTap(m)
+	return tapped || m == Midway
+}
 
 // An Occasion is the moment to which a step was locked, as it happened.
 type Occasion struct {

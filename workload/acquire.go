@@ -49,13 +49,23 @@ func Lacks(m Mode, l lockimpl.Locker) error {
 // exhausted, or the phase ends. It returns nil without a grant.
 func (w *worker) obtain(ctx context.Context, a arrival) *section {
 	began := time.Now()
-	if a.use.stays {
-		defer w.askers.join(a.keys[0])()
+	asks := false // is counted as one who does
+	quit := func() {
+		if asks {
+			w.askers.leave(a.keys[0])
+			asks = false
+		}
 	}
+	defer quit()
 	until := began.Add(w.cfg.Patience)
 	for try := 0; ; try++ {
+		quit() // who stands still asks for nothing
 		if !w.client.pause(ctx) || w.isOver() || w.leaves(a, try, began) {
 			return nil
+		}
+		if a.use.stays {
+			w.askers.join(a.keys[0])
+			asks = true
 		}
 		if s := w.attempt(ctx, a); s != nil {
 			return s
@@ -64,8 +74,11 @@ func (w *worker) obtain(ctx context.Context, a arrival) *section {
 		if w.alone.isOn() {
 			pause = max(pause, w.cfg.TTL/aloneShare) // what was given back just before is gone by then
 		}
-		isLast := a.use.stays && w.askers.isOne(a.keys[0])
-		if time.Now().Add(pause).After(until) && !isLast || !w.sleep(ctx, pause) {
+		if time.Now().Add(pause).After(until) && (!asks || w.askers.leaveUnlessLast(a.keys[0])) {
+			asks = false
+			return nil
+		}
+		if !w.sleep(ctx, pause) {
 			return nil
 		}
 	}

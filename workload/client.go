@@ -219,10 +219,18 @@ func (c *Client) locker() (lockimpl.Locker, error) {
 }
 
 // HoldBack makes the client call wait before it sends the next operation that it begins, so
-// that a fault can be in force when that operation is sent.
+// that a fault can be in force when that operation is sent. Where several ask for it, it waits for
+// all of them.
 func (c *Client) HoldBack(wait func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if before := c.hold; before != nil {
+		c.hold = func() {
+			before()
+			wait()
+		}
+		return
+	}
 	c.hold = wait
 }
 

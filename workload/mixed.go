@@ -283,11 +283,11 @@ func (p *phase) mixNested(rng *rand.Rand, a *arrival) {
 func (w *worker) again(a arrival) arrival {
 	key := w.doubtful
 	w.doubtful = ""
-	if key == "" || len(a.keys) > 1 || w.name == history.PhaseFinal {
-		return a
+	if key == "" || len(a.keys) > 1 || a.use.long || w.name == history.PhaseFinal {
+		return a // for what is held for long there are keys of its own
 	}
 	a.keys = []string{key}
-	if !a.use.long && a.mode == history.Exclusive && w.rng.Float64() < stayShare {
+	if a.mode == history.Exclusive && w.rng.Float64() < stayShare {
 		a.use.hold = w.cfg.TTL / 2
 	}
 	return a

@@ -94,12 +94,12 @@ func checkVictims(s faults.Step, t *faults.Target, bound []string) error {
 			return err
 		}
 	}
-	tapped, isTapped := faults.ParseTap(s.When.On)
+	tapped, _ := faults.ParseTap(s.When.On)
 	if err := known(s, "on", tapped.Node, nil, append(nodes, faults.StoreNode)); err != nil {
 		return err
 	}
 	roles := []string{faults.RoleAny, faults.RoleAll, faults.RoleMinority, faults.RoleMajority, faults.RoleSwing, faults.RoleMaster}
-	if isTapped {
+	if faults.Tapped(s.When.On) {
 		roles = append(roles, faults.RoleThat)
 	}
 	if err := known(s, "node", p.Node, roles, nodes); err != nil {

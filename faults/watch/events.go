@@ -56,7 +56,7 @@ func (w *Observer) emit(m Moment, e *history.Event, before *Holding, nested bool
 		reads = reads || e.Op != history.Acquire && before.Mode == history.Shared
 	}
 	o.Shared = reads && w.read(e.Key, e.Owner)
-	o.Free = !w.busy[e.Key] && len(w.leases.Of(e.Key)) == 0 && !w.sought(e.Key, e.Owner)
+	o.Free = w.isFree(e.Key) && !w.sought(e.Key, e.Owner)
 	for s := range w.subs {
 		if s.match(o) {
 			select {

@@ -141,6 +141,23 @@ func (w *Observer) Asked(key string, by func(owner string) bool) bool {
 	return was && w.now-r.at <= asksAgain && by(r.owner)
 }
 
+// AsksForFree reports whether one of those whom by names has an acquire under way of a key that was
+// given back last and that nobody holds, as far as is known, and when that began.
+func (w *Observer) AsksForFree(by func(owner string) bool) (began time.Duration, asks bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for op := range w.leases.Open {
+		if op.Op == history.Acquire && w.isFree(op.Key) && by(op.Owner) {
+			return op.Began, true
+		}
+	}
+	return 0, false
+}
+
+// isFree reports whether a key is free as far as is known: where its last holder was not heard of any
+// more, a server may keep the lease.
+func (w *Observer) isFree(key string) bool { return !w.busy[key] && len(w.leases.Of(key)) == 0 }
+
 // Track returns a function that tells how the holding with the given grant
 // stands, also after it has ended.
 func (w *Observer) Track(h Holding) func() Holding {

@@ -89,7 +89,7 @@ func (c Command) Starter() Starter {
 		n := children.Add(1) - 1
 		own := c
 		init := request{
-			"client": fmt.Sprintf("c%02d", n), "seed": c.Seed + n,
+			"client": fmt.Sprintf("p%02d", n), "seed": c.Seed + n,
 			"io_ms": c.IO.Milliseconds(), "watchdog_ms": c.Watchdog.Milliseconds(),
 		}
 		if len(nodes) == 1 && nodes[0].Sentinel != nil {

@@ -9,8 +9,11 @@ import time
 
 import redis
 import redis.asyncio
+import redis.asyncio.retry
 import redis.asyncio.sentinel
+import redis.backoff
 
+ONCE = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), 0)  # later releases try again unless they are told
 conn, held, writers = None, {}, {}
 
 
@@ -37,9 +40,9 @@ async def init(m):
     node = os.environ["LOCKTORTURE_NODES"].split(",")[0]  # with user, password and database
     if m.get("sentinel"):  # the nodes are Sentinels, which know the master by that name
         watchers = [(host, int(port)) for host, port in (n.rsplit(":", 1) for n in m["nodes"].split(","))]
-        conn = redis.asyncio.sentinel.Sentinel(watchers, socket_timeout=io).master_for(m["sentinel"], socket_timeout=io)
+        conn = redis.asyncio.sentinel.Sentinel(watchers, socket_timeout=io).master_for(m["sentinel"], socket_timeout=io, retry=ONCE)
     else:
-        conn = redis.asyncio.Redis.from_url(node, socket_timeout=io, socket_connect_timeout=io)
+        conn = redis.asyncio.Redis.from_url(node, socket_timeout=io, socket_connect_timeout=io, retry=ONCE)
     return dict(t="init_ok", lib="redis-py asyncio " + redis.__version__, clock="monotonic", caps="ttl,extend,check,parallel")
 
 

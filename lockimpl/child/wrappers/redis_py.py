@@ -9,8 +9,11 @@ import threading
 import time
 
 import redis
+import redis.backoff
+import redis.retry
 import redis.sentinel
 
+ONCE = redis.retry.Retry(redis.backoff.NoBackoff(), 0)  # later releases try again unless they are told
 EXPIRES = "--no-timeout" not in sys.argv[1:]
 mouth = threading.Lock()
 conn, held, writers = None, {}, {}
@@ -39,9 +42,9 @@ def init(m):
     node = os.environ["LOCKTORTURE_NODES"].split(",")[0]  # with user, password and database
     if m.get("sentinel"):  # the nodes are Sentinels, which know the master by that name
         watchers = [(host, int(port)) for host, port in (n.rsplit(":", 1) for n in m["nodes"].split(","))]
-        conn = redis.sentinel.Sentinel(watchers, socket_timeout=io).master_for(m["sentinel"], socket_timeout=io)
+        conn = redis.sentinel.Sentinel(watchers, socket_timeout=io).master_for(m["sentinel"], socket_timeout=io, retry=ONCE)
     else:
-        conn = redis.Redis.from_url(node, socket_timeout=io, socket_connect_timeout=io)
+        conn = redis.Redis.from_url(node, socket_timeout=io, socket_connect_timeout=io, retry=ONCE)
     return dict(t="init_ok", lib="redis-py " + redis.__version__, clock="monotonic",
                 caps="ttl,extend,check" if EXPIRES else "check")
 

@@ -44,13 +44,19 @@ func (e *environment) keySpace(ctx context.Context) (keySpace, error) {
 	return space, nil
 }
 
-// without is what of k is not in other.
-func (k keySpace) without(other keySpace) keySpace {
+// without is what of k is none of the names.
+func (k keySpace) without(names []string) keySpace {
 	left := keySpace{}
 	for server, keys := range k {
-		left[server] = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(other[server], key) })
+		left[server] = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(names, key) })
 	}
 	return left
+}
+
+// names are the keys of all servers, each once. What a lock writes to a master is on its replicas a
+// little later.
+func (k keySpace) names() []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(k))...))))
 }
 
 // noteCleanliness checks that nothing is on the servers before the load but what the lock itself
@@ -112,8 +118,13 @@ func (e *environment) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanLimit)
 	defer cancel()
 	var errs []error
+	cleaned := map[string]bool{} // one of the nodes may be the store as well
 	for _, n := range e.servers() {
-		foreign, err := removeKeys(ctx, wiring.Admin(n), e.cfg)
+		if cleaned[n.Addr()] {
+			continue
+		}
+		cleaned[n.Addr()] = true
+		foreign, err := removeKeys(ctx, wiring.Admin(n), e.cfg, e.connecting...)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("remove the run's keys from %s: %w", n.Addr(), err))
 		}
@@ -141,16 +152,16 @@ func cleanGiven(ctx context.Context, cfg config.Config) error {
 	return errors.Join(errs...)
 }
 
-// removeKeys removes from a server what a run of c may have written, and closes the
-// client. It returns a key among those that are the run's own to write which no
-// such run can have written, if there is one.
-func removeKeys(ctx context.Context, server *redis.Client, c config.Config) (foreign string, err error) {
+// removeKeys removes from a server what a run of c may have written, and the keys that are named
+// also, and closes the client. It returns a key among those that are the run's own to write
+// which no such run can have written, if there is one.
+func removeKeys(ctx context.Context, server *redis.Client, c config.Config, also ...string) (foreign string, err error) {
 	defer func() { err = errors.Join(err, server.Close()) }()
 	for keys := server.Scan(ctx, 0, "*"+c.Prefix+"*", scanPage).Iterator(); ; { // a prefix has nothing that a pattern knows
 		if !keys.Next(ctx) {
 			return foreign, keys.Err()
 		}
-		if key := keys.Val(); !wrote(key, c) {
+		if key := keys.Val(); !wrote(key, c) && !slices.Contains(also, key) {
 			foreign = key
 		} else if err := server.Unlink(ctx, key).Err(); err != nil {
 			return foreign, err

@@ -42,7 +42,7 @@ type environment struct {
 	build       child.Starter
 	probe       lockimpl.Locker // a client past every link, which contends for nothing
 	probeClosed sync.Once       // with the probe
-	connecting  keySpace        // what the lock wrote when the probe connected
+	connecting  []string        // keys that the lock wrote when the probe connected
 
 	ledger   *workload.Ledger // takes the writes of clients that write by themselves
 	acquires openAcquires     // and says when they are due
@@ -94,7 +94,7 @@ func (e *environment) setUp(ctx context.Context, dir string, afar bool) (err err
 		return err
 	}
 	behind, err := e.keySpace(ctx)
-	e.connecting = behind.without(before)
+	e.connecting = behind.without(before.names()).names()
 	return err
 }
 
@@ -218,9 +218,6 @@ func (e *environment) resolver(h history.Header) *resolve.Resolver {
 	for _, n := range e.bed.Nodes() {
 		names = append(names, n.Name())
 	}
-	// resolver returns what finds out from the links how operations of unknown outcome
-	// ended. A client in a child process without an ingress sends past this process's taps;
-	// what the master of a deployment has executed, a promotion may undo.
 	resolver := resolve.New(names, h)
 	_, child := e.probe.(childLocker)
 	if _, deployed := e.bed.(testbed.Deployment); deployed || child && !e.ingresses {

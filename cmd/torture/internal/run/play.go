@@ -166,7 +166,6 @@ func (s *session) report(ctx context.Context, keep func(*reports.Run) bool) (*re
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	// report judges the history, and writes the reports.
 	report, err := s.judged(ctx)
 	s.noteTrouble(err)
 	s.noteTrouble(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))

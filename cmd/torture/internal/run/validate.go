@@ -46,8 +46,12 @@ func FitsWorkers(c config.Config, l catalogue.Lock, workers int) error {
 	case c.Testbed != "" && c.Testbed != testbed.KindAuto && !slices.Contains(fitForWorkers, c.Testbed):
 		return fmt.Errorf("%s is %s: workers reach servers of testbed %s alone", c.At("testbed"), c.Testbed, strings.Join(fitForWorkers, ", "))
 	}
-	for _, s := range c.Faults.Steps {
-		if _, tapped := faults.ParseTap(s.On); tapped || s.On == faults.Midway {
+	steps := c.Faults.Steps
+	if len(steps) == 0 && !plans[c.Faults.Plan] {
+		steps, _ = plan.Parse(c.Faults.Plan) // what is wrong with it, FitsFaults says
+	}
+	for _, s := range steps {
+		if faults.Tapped(s.On) || faults.Tapped(s.Else) {
 			return fmt.Errorf("%s: %s at %s waits for a command on a link of this process, and the links are the workers': use a moment of the history, such as acquire-sent", c.At("faults"), s.Fault, s.On)
 		}
 	}

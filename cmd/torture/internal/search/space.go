@@ -358,7 +358,7 @@ func (s *Space) roles(r Round) []string {
 
 // node draws a role of nodes, or the name of one.
 func (s *Space) node(on watch.Moment, rng *rand.Rand) string {
-	if _, tapped := faults.ParseTap(on); tapped && rng.IntN(2) == 0 {
+	if faults.Tapped(on) && rng.IntN(2) == 0 {
 		return faults.RoleThat
 	}
 	switch {

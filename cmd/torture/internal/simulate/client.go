@@ -26,6 +26,7 @@ type client struct {
 	clock faults.WallClock
 
 	mu      sync.Mutex
+	lives   int // incarnations so far
 	gate    *gate.Gate
 	resumed *atomic.Int64 // how often the present incarnation went on
 }
@@ -81,6 +82,8 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	gate, resumed := gate.New(), new(atomic.Int64)
 	c.mu.Lock()
 	c.gate, c.resumed = gate, resumed
+	c.lives++
+	name := fmt.Sprintf("%s#%06d", c.Client.Name, c.lives)
 	c.mu.Unlock()
 	number := int64(0)
 	through := func(l link.Link) wiring.Dial {
@@ -100,7 +103,7 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 		l := c.world.links[c.Client.Name][n.Name()]
 		nodes = append(nodes, wiring.Linked(n, l, through(l)))
 	}
-	locker, err := c.factory()(nodes)
+	locker, err := c.factory(name)(nodes)
 	if err != nil {
 		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
 	}
@@ -108,12 +111,13 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	return wiring.Conn(locker, guarded, gate), nil
 }
 
-func (c *client) factory() lockimpl.Factory {
+// factory builds the lock of the incarnation with that name.
+func (c *client) factory(name string) lockimpl.Factory {
 	if c.world.lock.WithClock != nil {
 		return c.world.lock.WithClock(c.clock.Now)
 	}
 	if c.world.lock.WithLinger != nil && c.world.last != nil {
-		return c.world.lock.WithLinger(c.world.cfg, func(node string) { c.world.last.wait(c.Client.Name + "." + node) })
+		return c.world.lock.WithLinger(c.world.cfg, func(node string) { c.world.last.wait(name + "." + node) })
 	}
 	return c.world.lock.Factory(c.world.cfg)
 }

@@ -83,9 +83,9 @@ type Config struct {
 	// release and renewal. No guarantee rests on either.
 	NoProposals, NoGossip bool
 
-	// Linger, when it is set, is called with a node's name before what is queued for
-	// that node is sent; what is queued until it returns is sent with it. It is for
-	// simulations in virtual time, where what goes together must depend on the instant
+	// Linger, when it is set, is called with a node's name whenever what is queued for
+	// that node would be sent, also where that turns out to be nothing; what is queued until
+	// it returns goes with it. It is for simulations in virtual time, where what goes together must depend on the instant
 	// alone and not on the order in which goroutines run. nil sends at once.
 	Linger func(node string) `json:"-"`
 
