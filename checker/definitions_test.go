@@ -299,6 +299,42 @@ var definitions = []struct{ name, history, violations string }{
 		 1ms c0 ok acquire k owner a fence 3 until 90ms
 		 95ms c0 invoke acquire k owner a
 		 96ms c0 ok acquire k owner a fence 3 until 185ms`, "[]"},
+	{"a hold whose release was not answered is re-entered again and again", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 3 until 100ms
+		 2ms c0 invoke release k owner a fence 3
+		 3ms c0 info release k owner a fence 3
+		 10ms c1 invoke acquire k owner a
+		 11ms c1 ok acquire k owner a fence 3 until 110ms
+		 12ms c1 invoke release k owner a fence 3
+		 13ms c1 ok release k owner a fence 3
+		 20ms c1 invoke acquire k owner a
+		 21ms c1 ok acquire k owner a fence 3 until 120ms
+		 22ms c1 invoke release k owner a fence 3
+		 23ms c1 ok release k owner a fence 3
+		 30ms c1 invoke acquire k owner a
+		 31ms c1 ok acquire k owner a fence 3 until 130ms
+		 32ms c1 invoke release k owner a fence 3
+		 33ms c1 ok release k owner a fence 3
+		 40ms c1 invoke acquire k owner a
+		 41ms c1 ok acquire k owner a fence 3 until 140ms
+		 42ms c1 invoke release k owner a fence 3
+		 43ms c1 ok release k owner a fence 3`, "[]"},
+	{"such a hold has run out", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 3 until 100ms
+		 2ms c0 invoke release k owner a fence 3
+		 3ms c0 info release k owner a fence 3
+		 10ms c1 invoke acquire k owner a
+		 11ms c1 ok acquire k owner a fence 3 until 110ms
+		 12ms c1 invoke release k owner a fence 3
+		 13ms c1 ok release k owner a fence 3
+		 20ms c1 invoke acquire k owner a
+		 21ms c1 ok acquire k owner a fence 3 until 120ms
+		 22ms c1 invoke release k owner a fence 3
+		 23ms c1 ok release k owner a fence 3
+		 130ms c1 invoke acquire k owner a
+		 131ms c1 ok acquire k owner a fence 3 until 230ms`, "[S4 S4b]"},
 	{"the same token long after the TTL", `header ttl 100ms drift 10ms
 		 0ms c0 invoke acquire k owner a
 		 1ms c0 ok acquire k owner a fence 3 until 90ms

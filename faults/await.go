@@ -19,14 +19,15 @@ func (n *nemesis) await(ctx context.Context, s Step) (Occasion, error) {
 	var occasion Occasion
 	var err error
 	tapped, isTapped := ParseTap(when.On)
+	op, isMidway := midways[when.On]
 	switch {
 	case when.On == "":
 	case when.On == Bound:
 		err = n.awaitBound(ctx, when.By)
 	case isTapped:
 		occasion, err = n.awaitTap(ctx, when, tapped)
-	case when.On == Midway:
-		occasion, err = n.awaitMidway(ctx, when)
+	case isMidway:
+		occasion, err = n.awaitMidway(ctx, when, op)
 	case when.On.Foreseen():
 		return n.awaitDue(ctx, when) // Then is part of the instant that is due
 	default:

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"locktorture/faults/link"
+	"locktorture/workload/history"
 )
 
-// awaitMidway waits for Midway. The occasion's release lets the client go on.
-func (n *nemesis) awaitMidway(ctx context.Context, when Trigger) (Occasion, error) {
+// awaitMidway waits for the second step of such an operation. The occasion's release lets the client go on.
+func (n *nemesis) awaitMidway(ctx context.Context, when Trigger, op history.Op) (Occasion, error) {
 	m := midway{first: map[askedNode]firstStep{}}
 	return n.awaitPassing(ctx, when, "", func(e link.TapEvent) bool {
 		if e.Reply {
@@ -19,8 +20,8 @@ func (n *nemesis) awaitMidway(ctx context.Context, when Trigger) (Occasion, erro
 		if !isStep(e) {
 			return false
 		}
-		began, asks := n.t.Watch.AsksForFree(func(owner string) bool { return n.t.ClientName(owner) == e.Client })
-		return asks && m.isSecond(e, began)
+		began, underway := n.t.Watch.Underway(op, func(owner string) bool { return n.t.ClientName(owner) == e.Client })
+		return underway && m.isSecond(e, began)
 	})
 }
 
@@ -37,14 +38,14 @@ func isStep(e link.TapEvent) bool {
 // An askedNode is a node that a client asks.
 type askedNode struct{ client, node string }
 
-// A firstStep is the first request to a node in an acquire, which began at that time.
+// A firstStep is the first request to a node in an operation, which began at that time.
 type firstStep struct {
 	began    time.Duration
 	request  link.TapEvent
 	answered bool
 }
 
-// midway knows the first step of the acquire that each client has under way, by nodes. It is safe for
+// midway knows the first step of the operation that each client has under way, by nodes. It is safe for
 // concurrent use.
 type midway struct {
 	mu    sync.Mutex
@@ -62,7 +63,7 @@ func (m *midway) answered(reply link.TapEvent) {
 	}
 }
 
-// isSecond reports whether a request is the second step of an acquire, and keeps it where it is the first. The first one
+// isSecond reports whether a request is the second step of an operation, and keeps it where it is the first. The first one
 // sent again, as by a client that polls or whose script was not known, is neither.
 func (m *midway) isSecond(e link.TapEvent, began time.Duration) bool {
 	m.mu.Lock()

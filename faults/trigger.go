@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"locktorture/faults/watch"
+	"locktorture/workload/history"
 )
 
 // A Trigger says when a step begins: at a time, or phase-locked to the first
@@ -35,22 +36,30 @@ func (t Trigger) turn() Trigger { return Trigger{On: t.Else, By: t.By, turned: t
 const (
 	Bound watch.Moment = "bound" // another step has bound the name in By and is in force
 
-	// Midway is when a client that asks for a key which nobody holds, and which was given back last, has a node's answer and
-	// sends it another request about a key: a lock that takes a key in two steps stands between them. The
-	// client waits there as at a Command.
-	Midway watch.Moment = "acquire-midway"
+	// AcquireMidway is when a client that asks for a key which nobody holds, and which was given back last, has a node's
+	// answer and sends it another request about a key: a lock that takes a key in two steps stands between them.
+	// RenewalMidway and ReleaseMidway are the same of an extension by hand and of a release. The client waits there as
+	// at a Command.
+	AcquireMidway watch.Moment = "acquire-midway"
+	RenewalMidway watch.Moment = "renewal-midway"
+	ReleaseMidway watch.Moment = "release-midway"
 
 	// AtTime stands for no phase lock, where a fault has one of its own.
 	AtTime watch.Moment = "time"
 )
 
 // Moments lists every moment that has a name of its own.
-func Moments() []watch.Moment { return append(watch.Moments(), Bound, Midway) }
+func Moments() []watch.Moment { return append(watch.Moments(), Bound, AcquireMidway, RenewalMidway, ReleaseMidway) }
 
-// Tapped reports whether a moment is read off the links: Command, Reply and Midway are, at a node each.
+// midways are the operations in the middle of which a moment lies.
+var midways = map[watch.Moment]history.Op{AcquireMidway: history.Acquire, RenewalMidway: history.Extend, ReleaseMidway: history.Release}
+
+// Tapped reports whether a moment is read off the links, at a node: Command and Reply are, and those in the middle of an
+// operation.
 func Tapped(m watch.Moment) bool {
-	_, tapped := ParseTap(m)
-	return tapped || m == Midway
+	_, command := ParseTap(m)
+	_, midway := midways[m]
+	return command || midway
 }
 
 // An Occasion is the moment to which a step was locked, as it happened.

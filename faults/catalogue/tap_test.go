@@ -69,7 +69,7 @@ func TestCutMidway(t *testing.T) {
 		done := make(chan faults.StepResult, 1)
 		go func() {
 			res, err := r.Run(ctx, faults.Step{
-				When: faults.Trigger{On: faults.Midway}, For: time.Hour,
+				When: faults.Trigger{On: faults.AcquireMidway}, For: time.Hour,
 				Fault: All()["cut"].New(faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}),
 			})
 			if err != nil {

@@ -140,13 +140,20 @@ func renewalShares(t *faults.Target) []share {
 	return append(all, share{2, late("cut", watch.RenewalDue, 0, t.TTL*11/10, faults.RoleSwing)}, share{3, late("cut", next, 0, t.TTL*3/2, faults.RoleMajority)})
 }
 
-// midwayShares are for locks that take a key in two steps, or in more: the second one comes when the first has
-// run out, and is another's.
+// midwayShares are for locks that take, extend or give back a key in two steps, or in more: the second one comes when
+// the lease has run out, and is another's.
 func midwayShares(t *faults.Target) []share {
-	return []share{{2, faults.Spec{
-		Fault: "zombie", On: faults.Midway, Within: 3 * t.TTL, Else: watch.AcquireSent, For: t.TTL * 6 / 5,
-		Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll},
-	}}}
+	between := func(on, otherwise watch.Moment) faults.Spec {
+		return faults.Spec{
+			Fault: "zombie", On: on, Within: 3 * t.TTL, Else: otherwise, For: t.TTL * 6 / 5,
+			Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll},
+		}
+	}
+	all := []share{{2, between(faults.AcquireMidway, watch.AcquireSent)}, {1, between(faults.ReleaseMidway, watch.ReleaseSent)}}
+	if t.Extends {
+		all = append(all, share{2, between(faults.RenewalMidway, watch.LateRenewal)})
+	}
+	return all
 }
 
 // lateShares are messages that are under way when a lease ends, or for longer than one

@@ -141,14 +141,14 @@ func (w *Observer) Asked(key string, by func(owner string) bool) bool {
 	return was && w.now-r.at <= asksAgain && by(r.owner)
 }
 
-// AsksForFree reports whether one of those whom by names has an acquire under way of a key that was
-// given back last and that nobody holds, as far as is known, and when that began.
-func (w *Observer) AsksForFree(by func(owner string) bool) (began time.Duration, asks bool) {
+// Underway reports whether one of those whom by names has such an operation under way, and when that
+// began; of acquires, one of a key that was given back last and that nobody holds, as far as is known.
+func (w *Observer) Underway(op history.Op, by func(owner string) bool) (began time.Duration, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for op := range w.leases.Open {
-		if op.Op == history.Acquire && w.isFree(op.Key) && by(op.Owner) {
-			return op.Began, true
+	for o := range w.leases.Open {
+		if o.Op == op && (op != history.Acquire || w.isFree(o.Key)) && by(o.Owner) {
+			return o.Began, true
 		}
 	}
 	return 0, false

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	chaosFor  = flag.Duration("chaos", 30*time.Second, "how long each of the chaos tests goes on")
+	chaosFor  = flag.Duration("chaos", 15*time.Second, "how long each of the chaos tests goes on")
 	chaosSeed = flag.Uint64("chaos.seed", 0, "play only the episode of this seed; 0 draws seeds")
 )
 

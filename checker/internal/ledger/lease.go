@@ -80,7 +80,7 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 		l.reenter(e, o, g, d)
 		return
 	}
-	o.MayReenter = l.MayReenter(h.Grant, o) || l.MayReenter(h.Prior, o)
+	o.MayReenter = l.mayReenterAny(h, o)
 	nested, perhaps := l.nests(o)
 	g := l.newGrant(h.Prior)
 	h.Prior = h.Grant
@@ -120,6 +120,23 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	}
 	h.Key.Last = h.Grant
 	l.remember(g)
+}
+
+// mayReenterAny says whether o may have been a re-entry of any of its holder's leases. An older one than the latest
+// two, of which a release was not answered, may have been re-entered by these, and be held beyond their ends.
+func (l *Ledger) mayReenterAny(h *Holder, o *Op) bool {
+	if l.MayReenter(h.Grant, o) || l.MayReenter(h.Prior, o) {
+		return true
+	}
+	if o.Fence == 0 || h.Prior == nil || h.Prior.Fence != o.Fence {
+		return false
+	}
+	for g := range h.Leases {
+		if l.MayReenter(g, o) {
+			return true
+		}
+	}
+	return false
 }
 
 // precede makes later, a lease that was granted or re-entered later, the latest lease of h, and
