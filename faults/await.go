@@ -27,7 +27,7 @@ func (n *nemesis) await(ctx context.Context, s Step) (Occasion, error) {
 	case isTapped:
 		occasion, err = n.awaitTap(ctx, when, tapped)
 	case isMidway:
-		occasion, err = n.awaitMidway(ctx, when, op)
+		occasion, err = n.awaitMidway(ctx, s, op)
 	case when.On.Foreseen():
 		return n.awaitDue(ctx, when) // Then is part of the instant that is due
 	default:

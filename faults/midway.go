@@ -9,19 +9,21 @@ import (
 	"locktorture/workload/history"
 )
 
-// awaitMidway waits for the second step of such an operation. The occasion's release lets the client go on.
-func (n *nemesis) awaitMidway(ctx context.Context, when Trigger, op history.Op) (Occasion, error) {
+// awaitMidway waits until such an operation is between two of its steps: at the second one, which a fault of links meets
+// then, and for any other fault at the answer to the first, so that the client has not sent anything behind that. The
+// occasion's release lets the client go on.
+func (n *nemesis) awaitMidway(ctx context.Context, s Step, op history.Op) (Occasion, error) {
+	_, onLinks := s.Fault.(LinkFault)
 	m := midway{first: map[askedNode]firstStep{}}
-	return n.awaitPassing(ctx, when, "", func(e link.TapEvent) bool {
+	return n.awaitPassing(ctx, s.When, "", func(e link.TapEvent) bool {
 		if e.Reply {
-			m.answered(e)
-			return false
+			return m.isAnswer(e) && !onLinks
 		}
 		if !isStep(e) {
 			return false
 		}
 		began, underway := n.t.Watch.Underway(op, func(owner string) bool { return n.t.ClientName(owner) == e.Client })
-		return underway && m.isSecond(e, began)
+		return underway && m.isSecond(e, began) && onLinks
 	})
 }
 
@@ -52,15 +54,19 @@ type midway struct {
 	first map[askedNode]firstStep
 }
 
-// answered notes that a first step was answered: what was sent before, in the same pipeline, is no second one.
-func (m *midway) answered(reply link.TapEvent) {
+// isAnswer reports whether a reply is that to a first step, and notes it: what was sent before, in the same pipeline, is no
+// second one.
+func (m *midway) isAnswer(reply link.TapEvent) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := askedNode{reply.Client, reply.Node}
-	if f, ok := m.first[at]; ok && f.request.Conn == reply.Conn && f.request.Request == reply.Request {
-		f.answered = true
-		m.first[at] = f
+	f, ok := m.first[at]
+	if !ok || f.request.Conn != reply.Conn || f.request.Request != reply.Request {
+		return false
 	}
+	f.answered = true
+	m.first[at] = f
+	return true
 }
 
 // isSecond reports whether a request is the second step of an operation, and keeps it where it is the first. The first one

@@ -35,7 +35,9 @@ func TestSecondStep(t *testing.T) {
 			last := link.TapEvent{Client: "c00", Node: "n1"}
 			for i, a := range asks {
 				if a.reply {
-					m.answered(last)
+					if !m.isAnswer(last) && isStep(last) && m.first[askedNode{"c00", "n1"}].request == last {
+						t.Errorf("%d: no answer to the first step", i+1)
+					}
 					continue
 				}
 				last.Request++
@@ -61,11 +63,13 @@ func TestFirstStepsAreToldApart(t *testing.T) {
 		{Client: "c00", Node: "n1", Conn: 2, Request: 7}, {Client: "c00", Node: "n1", Conn: 1, Request: 6},
 		{Client: "c00", Node: "n2", Conn: 1, Request: 7}, {Client: "c01", Node: "n1", Conn: 1, Request: 7},
 	} {
-		if m.answered(other); m.isSecond(second, 0) {
+		if m.isAnswer(other) || m.isSecond(second, 0) {
 			t.Errorf("%+v is taken for the answer", other)
 		}
 	}
-	m.answered(first)
+	if !m.isAnswer(first) {
+		t.Error("the answer is taken for another")
+	}
 	elsewhere := second
 	elsewhere.Node = "n2"
 	if m.isSecond(elsewhere, 0) {

@@ -39,7 +39,7 @@ const (
 	// AcquireMidway is when a client that asks for a key which nobody holds, and which was given back last, has a node's
 	// answer and sends it another request about a key: a lock that takes a key in two steps stands between them.
 	// RenewalMidway and ReleaseMidway are the same of an extension by hand and of a release. The client waits there as
-	// at a Command.
+	// at a Command. What is no fault of links strikes a little earlier, at the answer: of an operation in one step, at its end.
 	AcquireMidway watch.Moment = "acquire-midway"
 	RenewalMidway watch.Moment = "renewal-midway"
 	ReleaseMidway watch.Moment = "release-midway"
@@ -49,7 +49,9 @@ const (
 )
 
 // Moments lists every moment that has a name of its own.
-func Moments() []watch.Moment { return append(watch.Moments(), Bound, AcquireMidway, RenewalMidway, ReleaseMidway) }
+func Moments() []watch.Moment {
+	return append(watch.Moments(), Bound, AcquireMidway, RenewalMidway, ReleaseMidway)
+}
 
 // midways are the operations in the middle of which a moment lies.
 var midways = map[watch.Moment]history.Op{AcquireMidway: history.Acquire, RenewalMidway: history.Extend, ReleaseMidway: history.Release}

@@ -159,12 +159,14 @@ func TestWhoWasAnsweredLateMayStayToTheEnd(t *testing.T) {
 		phase         string
 		mode          Mode
 		use           use
+		first         bool
 		stays         bool
 	}{
 		"late":                 {took: ttl / 4, promise: ttl / 2, stays: true},
 		"late, without a word": {took: ttl / 4, stays: true},
 		"at once":              {took: ttl / 100, promise: ttl},
 		"after a wait":         {took: ttl / 4, promise: ttl / 2, use: use{wait: ttl}},
+		"the first, who waits": {took: ttl / 4, promise: ttl / 2, use: use{wait: ttl}, first: true, stays: true},
 		"for long anyhow":      {took: ttl / 4, promise: ttl / 2, use: use{long: true}},
 		"in the final phase":   {took: ttl / 4, promise: ttl / 2, phase: history.PhaseFinal},
 		"of another load":      {took: ttl / 4, promise: ttl / 2, mode: ModeExclusive},
@@ -181,7 +183,7 @@ func TestWhoWasAnsweredLateMayStayToTheEnd(t *testing.T) {
 				stay := 0
 				for range arrivals {
 					s := &section{worker: w, use: c.use, parts: []part{{lease: promise{until: until}, asked: time.Now().Add(-c.took)}}}
-					s.outstay(arrival{use: c.use})
+					s.outstay(arrival{use: c.use, first: c.first})
 					switch s.use.hold {
 					case 0:
 					case left:

@@ -293,11 +293,12 @@ func (w *worker) again(a arrival) arrival {
 	return a
 }
 
-// outstay has some holders whose single try was answered late stay until little is left of
-// what they were promised: a promise that counts from the wrong moment is broken there.
+// outstay has some holders who were answered late stay until little is left of what they were
+// promised: a promise that counts from the wrong moment is broken there. Who waits for a key that others
+// had before is answered late anyhow.
 func (s *section) outstay(a arrival) {
 	late := time.Since(s.parts[0].asked) > s.cfg.TTL/8
-	if !late || s.cfg.Mode != ModeMixed || s.name == history.PhaseFinal || a.use.wait > 0 || a.use.long || len(s.parts) > 1 || s.rng.Float64() >= slowShare {
+	if !late || s.cfg.Mode != ModeMixed || s.name == history.PhaseFinal || a.use.wait > 0 && !a.first || a.use.long || len(s.parts) > 1 || s.rng.Float64() >= slowShare {
 		return
 	}
 	s.use.hold = max(time.Until(s.parts[0].until(s.cfg.TTL))-s.cfg.TTL/20, 0)

@@ -27,6 +27,7 @@ type phase struct {
 	vague  atomic.Bool  // the lock has granted a lease without a deadline
 	tears  atomic.Int64 // writes that found their row changed within the section
 	askers askers       // for keys of a mixed load that are held for long
+	users  askers       // who ask for each key of a mixed load, or hold it
 }
 
 func (p *phase) isOver() bool { return isClosed(p.over) }

@@ -73,6 +73,7 @@ type arrival struct {
 	due  time.Time // when it should begin; zero in a closed loop
 
 	began time.Time // closed loop: when it did
+	first bool      // of a mixed load: no other client of this process asked for the first key, or held it
 }
 
 // next waits for the next arrival. It reports false at the end of the phase or
@@ -108,6 +109,10 @@ func (w *worker) next(ctx context.Context) (a arrival, more bool) {
 
 // cycle serves one arrival: acquire, critical section, release.
 func (w *worker) cycle(ctx context.Context, a arrival) {
+	if w.cfg.Mode == ModeMixed {
+		a.first = w.users.join(a.keys[0])
+		defer w.users.leave(a.keys[0])
+	}
 	s := w.obtain(ctx, a)
 	w.demand.finish(a, s != nil, w.isOver())
 	if s == nil {

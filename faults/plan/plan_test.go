@@ -326,7 +326,7 @@ func TestStandardSaysWhatItLeavesOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.fault == "" {
-				if len(beyondFakes(plan.LeftOut)) > 0 || count(plan.Steps, "pause-client") != 110 {
+				if len(beyondFakes(plan.LeftOut)) > 0 || count(plan.Steps, "pause-client") != 130 {
 					t.Errorf("left out %v; %v", plan.LeftOut, plan.Steps)
 				}
 				return

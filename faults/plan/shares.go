@@ -149,9 +149,17 @@ func midwayShares(t *faults.Target) []share {
 			Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll},
 		}
 	}
-	all := []share{{2, between(faults.AcquireMidway, watch.AcquireSent)}, {1, between(faults.ReleaseMidway, watch.ReleaseSent)}}
+	stands := func(on, otherwise watch.Moment) faults.Spec { // the client itself, which has seen an answer that is out of date then
+		s := between(on, otherwise)
+		s.Fault, s.Params = "pause-client", faults.Params{Client: faults.RoleAny}
+		return s
+	}
+	all := []share{
+		{2, between(faults.AcquireMidway, watch.AcquireSent)}, {1, stands(faults.AcquireMidway, watch.AcquireSent)},
+		{1, between(faults.ReleaseMidway, watch.ReleaseSent)}, {1, stands(faults.ReleaseMidway, watch.ReleaseSent)},
+	}
 	if t.Extends {
-		all = append(all, share{2, between(faults.RenewalMidway, watch.LateRenewal)})
+		all = append(all, share{1, between(faults.RenewalMidway, watch.LateRenewal)}, share{2, stands(faults.RenewalMidway, watch.LateRenewal)})
 	}
 	return all
 }
