@@ -15,15 +15,16 @@ import (
 func (n *nemesis) awaitMidway(ctx context.Context, s Step, op history.Op) (Occasion, error) {
 	_, onLinks := s.Fault.(LinkFault)
 	m := midway{first: map[askedNode]firstStep{}}
-	return n.awaitPassing(ctx, s.When, "", func(e link.TapEvent) bool {
+	return n.awaitPassing(ctx, s.When, "", func(e link.TapEvent) (string, bool) {
 		if e.Reply {
-			return m.isAnswer(e) && !onLinks
+			key, is := m.isAnswer(e)
+			return key, is && !onLinks
 		}
 		if !isStep(e) {
-			return false
+			return "", false
 		}
-		began, underway := n.t.Watch.Underway(op, func(owner string) bool { return n.t.ClientName(owner) == e.Client })
-		return underway && m.isSecond(e, began) && onLinks
+		key, began, underway := n.t.Watch.Underway(op, func(owner string) bool { return n.t.ClientName(owner) == e.Client })
+		return key, underway && m.isSecond(e, key, began) && onLinks
 	})
 }
 
@@ -42,6 +43,7 @@ type askedNode struct{ client, node string }
 
 // A firstStep is the first request to a node in an operation, which began at that time.
 type firstStep struct {
+	key      string // the resource
 	began    time.Duration
 	request  link.TapEvent
 	answered bool
@@ -54,35 +56,35 @@ type midway struct {
 	first map[askedNode]firstStep
 }
 
-// isAnswer reports whether a reply is that to a first step, and notes it: what was sent before, in the same pipeline, is no
-// second one.
-func (m *midway) isAnswer(reply link.TapEvent) bool {
+// isAnswer reports whether a reply is that to a first step, and of which resource, and notes it: what was sent before, in
+// the same pipeline, is no second one.
+func (m *midway) isAnswer(reply link.TapEvent) (key string, is bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := askedNode{reply.Client, reply.Node}
 	f, ok := m.first[at]
 	if !ok || f.request.Conn != reply.Conn || f.request.Request != reply.Request {
-		return false
+		return "", false
 	}
 	f.answered = true
 	m.first[at] = f
-	return true
+	return f.key, true
 }
 
 // isSecond reports whether a request is the second step of an operation, and keeps it where it is the first. The first one
 // sent again, as by a client that polls or whose script was not known, is neither.
-func (m *midway) isSecond(e link.TapEvent, began time.Duration) bool {
+func (m *midway) isSecond(e link.TapEvent, key string, began time.Duration) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := askedNode{e.Client, e.Node}
 	f, ok := m.first[at]
 	if !ok || f.began != began {
-		m.first[at] = firstStep{began: began, request: e}
+		m.first[at] = firstStep{key: key, began: began, request: e}
 		return false
 	}
 	if repeats(f.request, e) {
 		if f.answered {
-			m.first[at] = firstStep{began: began, request: e}
+			m.first[at] = firstStep{key: key, began: began, request: e}
 		}
 		return false
 	}

@@ -35,14 +35,14 @@ func TestSecondStep(t *testing.T) {
 			last := link.TapEvent{Client: "c00", Node: "n1"}
 			for i, a := range asks {
 				if a.reply {
-					if !m.isAnswer(last) && isStep(last) && m.first[askedNode{"c00", "n1"}].request == last {
+					if key, is := m.isAnswer(last); (!is || key != "r") && isStep(last) && m.first[askedNode{"c00", "n1"}].request == last {
 						t.Errorf("%d: no answer to the first step", i+1)
 					}
 					continue
 				}
 				last.Request++
 				last.Command, last.Key, last.Script = a.command, a.key, a.script
-				if got := isStep(last) && m.isSecond(last, max(a.began, began)); got != a.second {
+				if got := isStep(last) && m.isSecond(last, "r", max(a.began, began)); got != a.second {
 					t.Errorf("%d, %s: second %t", i+1, a.command, got)
 				}
 			}
@@ -58,24 +58,24 @@ func TestFirstStepsAreToldApart(t *testing.T) {
 	m := midway{first: map[askedNode]firstStep{}}
 	first := link.TapEvent{Client: "c00", Node: "n1", Conn: 1, Request: 7, Command: "SETNX", Key: "k"}
 	second := link.TapEvent{Client: "c00", Node: "n1", Conn: 1, Request: 8, Command: "EXPIRE", Key: "k"}
-	m.isSecond(first, 0)
+	m.isSecond(first, "r", 0)
 	for _, other := range []link.TapEvent{
 		{Client: "c00", Node: "n1", Conn: 2, Request: 7}, {Client: "c00", Node: "n1", Conn: 1, Request: 6},
 		{Client: "c00", Node: "n2", Conn: 1, Request: 7}, {Client: "c01", Node: "n1", Conn: 1, Request: 7},
 	} {
-		if m.isAnswer(other) || m.isSecond(second, 0) {
+		if _, is := m.isAnswer(other); is || m.isSecond(second, "r", 0) {
 			t.Errorf("%+v is taken for the answer", other)
 		}
 	}
-	if !m.isAnswer(first) {
+	if _, is := m.isAnswer(first); !is {
 		t.Error("the answer is taken for another")
 	}
 	elsewhere := second
 	elsewhere.Node = "n2"
-	if m.isSecond(elsewhere, 0) {
+	if m.isSecond(elsewhere, "r", 0) {
 		t.Error("at a node that was not asked before")
 	}
-	if !m.isSecond(second, 0) {
+	if !m.isSecond(second, "r", 0) {
 		t.Error("no second step")
 	}
 }

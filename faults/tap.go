@@ -54,19 +54,22 @@ func ParseTap(m watch.Moment) (tap Tap, ok bool) {
 
 // awaitTap waits for a tapped command. The occasion's release lets the client go on.
 func (n *nemesis) awaitTap(ctx context.Context, when Trigger, m Tap) (Occasion, error) {
-	return n.awaitPassing(ctx, when, m.Node, func(e link.TapEvent) bool { return e.Command == m.Command && e.Reply == m.Reply })
+	return n.awaitPassing(ctx, when, m.Node, func(e link.TapEvent) (string, bool) {
+		return e.Key, e.Command == m.Command && e.Reply == m.Reply
+	})
 }
 
-// awaitPassing waits for what passes on a link to node, or to any where that is empty.
-func (n *nemesis) awaitPassing(ctx context.Context, when Trigger, node string, matches func(link.TapEvent) bool) (Occasion, error) {
+// awaitPassing waits for what passes on a link to node, or to any where that is empty. matches says which key it is about.
+func (n *nemesis) awaitPassing(ctx context.Context, when Trigger, node string, matches func(link.TapEvent) (key string, ok bool)) (Occasion, error) {
 	hit := make(chan Occasion, 1)
 	var claimed atomic.Bool // no sync.Once: others would stand still with the client that is held
 	stop, err := n.tapAll(node, func(e link.TapEvent) {
-		if !matches(e) || !n.concerns(when.By, e.Client) {
+		key, ok := matches(e)
+		if !ok || !n.concerns(when.By, e.Client) {
 			return
 		}
 		if claimed.CompareAndSwap(false, true) {
-			o := n.tapOccasion(when.On, e)
+			o := n.tapOccasion(when.On, key, e)
 			hit <- o
 			o.wait()
 		}
@@ -87,9 +90,9 @@ func (n *nemesis) awaitPassing(ctx context.Context, when Trigger, node string, m
 	}
 }
 
-func (n *nemesis) tapOccasion(on watch.Moment, e link.TapEvent) Occasion {
+func (n *nemesis) tapOccasion(on watch.Moment, key string, e link.TapEvent) Occasion {
 	return Occasion{
-		Occasion: watch.Occasion{Moment: on, Time: n.rec.Since(e.Time), Key: e.Key, Owner: e.Client},
+		Occasion: watch.Occasion{Moment: on, Time: n.rec.Since(e.Time), Key: key, Owner: e.Client},
 		Node:     e.Node, free: make(chan struct{}),
 	}
 }

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"time"
 
 	"locktorture/faults/watch"
@@ -62,6 +63,12 @@ func Tapped(m watch.Moment) bool {
 	_, command := ParseTap(m)
 	_, midway := midways[m]
 	return command || midway
+}
+
+// HasKey reports whether a moment says which resource it is about.
+func HasKey(m watch.Moment) bool {
+	_, midway := midways[m]
+	return midway || slices.Contains(watch.Moments(), m)
 }
 
 // An Occasion is the moment to which a step was locked, as it happened.

@@ -70,7 +70,7 @@ func buildSpec(s faults.Spec, entries map[string]catalogue.Entry, ttl time.Durat
 func useless(s faults.Spec, f faults.Fault, e catalogue.Entry) error {
 	spread := cmp.Or(s.Spread, e.Default.Spread)
 	switch on := cmp.Or(s.On, e.On); {
-	case s.Until != "" && !slices.Contains(watch.Moments(), on):
+	case s.Until != "" && !faults.HasKey(on):
 		return fmt.Errorf("until: %s needs on: a moment of the key that is meant", s.Until)
 	case s.Every > 0 && s.Times <= 1:
 		return fmt.Errorf("every: %v needs times: how often", s.Every)

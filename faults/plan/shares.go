@@ -143,15 +143,15 @@ func renewalShares(t *faults.Target) []share {
 // midwayShares are for locks that take, extend or give back a key in two steps, or in more: the second one comes when
 // the lease has run out, and is another's.
 func midwayShares(t *faults.Target) []share {
-	between := func(on, otherwise watch.Moment) faults.Spec {
+	between := func(on, otherwise watch.Moment) faults.Spec { // of a lock without a second step it never comes
 		return faults.Spec{
-			Fault: "zombie", On: on, Within: 3 * t.TTL, Else: otherwise, For: t.TTL * 6 / 5,
+			Fault: "zombie", On: on, Within: t.TTL, Else: otherwise, For: t.TTL * 6 / 5,
 			Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll},
 		}
 	}
 	stands := func(on, otherwise watch.Moment) faults.Spec { // the client itself, which has seen an answer that is out of date then
 		s := between(on, otherwise)
-		s.Fault, s.Params = "pause-client", faults.Params{Client: faults.RoleAny}
+		s.Fault, s.Params, s.Until, s.For = "pause-client", faults.Params{Client: faults.RoleAny}, watch.InSection, t.TTL*3/2
 		return s
 	}
 	all := []share{

@@ -141,17 +141,17 @@ func (w *Observer) Asked(key string, by func(owner string) bool) bool {
 	return was && w.now-r.at <= asksAgain && by(r.owner)
 }
 
-// Underway reports whether one of those whom by names has such an operation under way, and when that
+// Underway reports whether one of those whom by names has such an operation under way, of which key, and when that
 // began; of acquires, one of a key that was given back last and that nobody holds, as far as is known.
-func (w *Observer) Underway(op history.Op, by func(owner string) bool) (began time.Duration, is bool) {
+func (w *Observer) Underway(op history.Op, by func(owner string) bool) (key string, began time.Duration, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for o := range w.leases.Open {
 		if o.Op == op && (op != history.Acquire || w.isFree(o.Key)) && by(o.Owner) {
-			return o.Began, true
+			return o.Key, o.Began, true
 		}
 	}
-	return 0, false
+	return "", 0, false
 }
 
 // isFree reports whether a key is free as far as is known: where its last holder was not heard of any
