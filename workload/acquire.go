@@ -63,6 +63,9 @@ func (w *worker) obtain(ctx context.Context, a arrival) *section {
 		if !w.client.pause(ctx) || w.isOver() || w.leaves(a, try, began) {
 			return nil
 		}
+		if try == 0 {
+			a.first = w.uses(a.keys[0])
+		}
 		if a.use.stays {
 			w.askers.join(a.keys[0])
 			asks = true

@@ -30,6 +30,7 @@ type worker struct {
 	side   int // process of what happens beside them: renewals and losses, which need no invocation
 
 	doubtful string // key of the last acquire or release without an answer, in a mixed load; empty: none since
+	used     string // the key among whose users it is counted; empty: none
 }
 
 // stream returns the random numbers of one actor, so that no actor's draws
@@ -109,10 +110,7 @@ func (w *worker) next(ctx context.Context) (a arrival, more bool) {
 
 // cycle serves one arrival: acquire, critical section, release.
 func (w *worker) cycle(ctx context.Context, a arrival) {
-	if w.cfg.Mode == ModeMixed {
-		a.first = w.users.join(a.keys[0])
-		defer w.users.leave(a.keys[0])
-	}
+	defer w.usesNoMore()
 	s := w.obtain(ctx, a)
 	w.demand.finish(a, s != nil, w.isOver())
 	if s == nil {
@@ -122,6 +120,23 @@ func (w *worker) cycle(ctx context.Context, a arrival) {
 	s.run(ctx)
 	if ctx.Err() == nil {
 		w.client.setHolds(w.inc, nil)
+	}
+}
+
+// uses counts the worker among those who use a key of a mixed load, until usesNoMore, and reports whether
+// nobody else does.
+func (w *worker) uses(key string) (first bool) {
+	if w.cfg.Mode != ModeMixed {
+		return false
+	}
+	w.used = key
+	return w.users.join(key)
+}
+
+func (w *worker) usesNoMore() {
+	if w.used != "" {
+		w.users.leave(w.used)
+		w.used = ""
 	}
 }
 
