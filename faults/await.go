@@ -60,7 +60,7 @@ func (n *nemesis) awaitEvent(ctx context.Context, s Step) (Occasion, error) {
 		}
 		free = make(chan struct{})
 		if client := n.heldBack(s, o); client != nil {
-			client.HoldBack(Occasion{free: free}.wait)
+			client.HoldBack(Occasion{free: free, until: time.Now().Add(tapPatience)}.wait)
 		}
 		return true
 	})

@@ -16,15 +16,20 @@ func (n *nemesis) awaitMidway(ctx context.Context, s Step, op history.Op) (Occas
 	_, onLinks := s.Fault.(LinkFault)
 	m := midway{first: map[askedNode]firstStep{}}
 	return n.awaitPassing(ctx, s.When, "", func(e link.TapEvent) (string, bool) {
+		var first firstStep
 		if e.Reply {
-			key, is := m.isAnswer(e)
-			return key, is && !onLinks
-		}
-		if !isStep(e) {
+			var is bool
+			if first, is = m.isAnswer(e); !is || onLinks {
+				return "", false
+			}
+		} else if !isStep(e) {
 			return "", false
 		}
 		key, began, underway := n.t.Watch.Underway(op, func(owner string) bool { return n.t.ClientName(owner) == e.Client })
-		return key, underway && m.isSecond(e, key, began) && onLinks
+		if e.Reply {
+			return key, underway && first.began == began // else it is late, or somebody else has the key by now
+		}
+		return key, underway && m.isSecond(e, began) && onLinks
 	})
 }
 
@@ -43,7 +48,6 @@ type askedNode struct{ client, node string }
 
 // A firstStep is the first request to a node in an operation, which began at that time.
 type firstStep struct {
-	key      string // the resource
 	began    time.Duration
 	request  link.TapEvent
 	answered bool
@@ -56,35 +60,35 @@ type midway struct {
 	first map[askedNode]firstStep
 }
 
-// isAnswer reports whether a reply is that to a first step, and of which resource, and notes it: what was sent before, in
-// the same pipeline, is no second one.
-func (m *midway) isAnswer(reply link.TapEvent) (key string, is bool) {
+// isAnswer returns the first step to which a reply is the answer, if it is, and notes it: what was sent before, in the same
+// pipeline, is no second one.
+func (m *midway) isAnswer(reply link.TapEvent) (f firstStep, is bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := askedNode{reply.Client, reply.Node}
-	f, ok := m.first[at]
-	if !ok || f.request.Conn != reply.Conn || f.request.Request != reply.Request {
-		return "", false
+	f, is = m.first[at]
+	if !is || f.request.Conn != reply.Conn || f.request.Request != reply.Request {
+		return f, false
 	}
 	f.answered = true
 	m.first[at] = f
-	return f.key, true
+	return f, true
 }
 
 // isSecond reports whether a request is the second step of an operation, and keeps it where it is the first. The first one
 // sent again, as by a client that polls or whose script was not known, is neither.
-func (m *midway) isSecond(e link.TapEvent, key string, began time.Duration) bool {
+func (m *midway) isSecond(e link.TapEvent, began time.Duration) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := askedNode{e.Client, e.Node}
 	f, ok := m.first[at]
 	if !ok || f.began != began {
-		m.first[at] = firstStep{key: key, began: began, request: e}
+		m.first[at] = firstStep{began: began, request: e}
 		return false
 	}
 	if repeats(f.request, e) {
 		if f.answered {
-			m.first[at] = firstStep{key: key, began: began, request: e}
+			m.first[at] = firstStep{began: began, request: e}
 		}
 		return false
 	}

@@ -13,36 +13,37 @@ func TestSecondStep(t *testing.T) {
 	const began = time.Second
 	type ask struct {
 		command, key, script string
-		reply                bool // the answer to the request before
-		second               bool // wanted
+		reply                bool // in place of a request: the answer to the one before
+		first                bool // wanted of it: that was the first step
+		second               bool // wanted of a request
 		began                time.Duration
 	}
 	for name, asks := range map[string][]ask{
-		"two commands":              {{command: "SETNX", key: "k"}, {reply: true}, {command: "EXPIRE", key: "k", second: true}},
-		"a token, and the key":      {{command: "INCR", key: "fence"}, {reply: true}, {command: "SET", key: "k", second: true}},
-		"two scripts":               {{command: "EVALSHA", key: "k", script: "a"}, {reply: true}, {command: "EVALSHA", key: "k", script: "b", second: true}},
+		"two commands":              {{command: "SETNX", key: "k"}, {reply: true, first: true}, {command: "EXPIRE", key: "k", second: true}},
+		"a token, and the key":      {{command: "INCR", key: "fence"}, {reply: true, first: true}, {command: "SET", key: "k", second: true}},
+		"two scripts":               {{command: "EVALSHA", key: "k", script: "a"}, {reply: true, first: true}, {command: "EVALSHA", key: "k", script: "b", second: true}},
 		"one pipeline":              {{command: "SETNX", key: "k"}, {command: "EXPIRE", key: "k"}},
 		"who is there, and a step":  {{command: "INFO"}, {reply: true}, {command: "EVALSHA", key: "k", script: "a"}},
-		"a transaction's beginning": {{command: "SETNX", key: "k"}, {reply: true}, {command: "MULTI"}, {command: "SET", key: "k", second: true}},
+		"a transaction's beginning": {{command: "SETNX", key: "k"}, {reply: true, first: true}, {command: "MULTI"}, {command: "SET", key: "k", second: true}},
 		"it listens, and asks":      {{command: "SUBSCRIBE", key: "freed"}, {reply: true}, {command: "SET", key: "k"}},
-		"a poll":                    {{command: "SET", key: "k"}, {reply: true}, {command: "SET", key: "k"}, {reply: true}, {command: "SET", key: "k"}},
-		"it looks twice, and takes": {{command: "GET", key: "k"}, {reply: true}, {command: "GET", key: "k"}, {reply: true}, {command: "SET", key: "k", second: true}},
-		"a script that is unknown":  {{command: "EVALSHA", key: "k", script: "a"}, {reply: true}, {command: "EVAL", key: "k", script: "a"}},
-		"another acquire":           {{command: "SETNX", key: "k"}, {reply: true}, {command: "EXPIRE", key: "k", began: 2 * began}},
+		"a poll":                    {{command: "SET", key: "k"}, {reply: true, first: true}, {command: "SET", key: "k"}, {reply: true, first: true}, {command: "SET", key: "k"}},
+		"it looks twice, and takes": {{command: "GET", key: "k"}, {reply: true, first: true}, {command: "GET", key: "k"}, {reply: true, first: true}, {command: "SET", key: "k", second: true}},
+		"a script that is unknown":  {{command: "EVALSHA", key: "k", script: "a"}, {reply: true, first: true}, {command: "EVAL", key: "k", script: "a"}},
+		"another acquire":           {{command: "SETNX", key: "k"}, {reply: true, first: true}, {command: "EXPIRE", key: "k", began: 2 * began}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := midway{first: map[askedNode]firstStep{}}
 			last := link.TapEvent{Client: "c00", Node: "n1"}
 			for i, a := range asks {
 				if a.reply {
-					if key, is := m.isAnswer(last); (!is || key != "r") && isStep(last) && m.first[askedNode{"c00", "n1"}].request == last {
-						t.Errorf("%d: no answer to the first step", i+1)
+					if f, is := m.isAnswer(last); is != a.first || is && f.began != began {
+						t.Errorf("%d: the answer to the first step %t, of an acquire that began at %v", i+1, is, f.began)
 					}
 					continue
 				}
 				last.Request++
 				last.Command, last.Key, last.Script = a.command, a.key, a.script
-				if got := isStep(last) && m.isSecond(last, "r", max(a.began, began)); got != a.second {
+				if got := isStep(last) && m.isSecond(last, max(a.began, began)); got != a.second {
 					t.Errorf("%d, %s: second %t", i+1, a.command, got)
 				}
 			}
@@ -58,12 +59,12 @@ func TestFirstStepsAreToldApart(t *testing.T) {
 	m := midway{first: map[askedNode]firstStep{}}
 	first := link.TapEvent{Client: "c00", Node: "n1", Conn: 1, Request: 7, Command: "SETNX", Key: "k"}
 	second := link.TapEvent{Client: "c00", Node: "n1", Conn: 1, Request: 8, Command: "EXPIRE", Key: "k"}
-	m.isSecond(first, "r", 0)
+	m.isSecond(first, 0)
 	for _, other := range []link.TapEvent{
 		{Client: "c00", Node: "n1", Conn: 2, Request: 7}, {Client: "c00", Node: "n1", Conn: 1, Request: 6},
 		{Client: "c00", Node: "n2", Conn: 1, Request: 7}, {Client: "c01", Node: "n1", Conn: 1, Request: 7},
 	} {
-		if _, is := m.isAnswer(other); is || m.isSecond(second, "r", 0) {
+		if _, is := m.isAnswer(other); is || m.isSecond(second, 0) {
 			t.Errorf("%+v is taken for the answer", other)
 		}
 	}
@@ -72,10 +73,10 @@ func TestFirstStepsAreToldApart(t *testing.T) {
 	}
 	elsewhere := second
 	elsewhere.Node = "n2"
-	if m.isSecond(elsewhere, "r", 0) {
+	if m.isSecond(elsewhere, 0) {
 		t.Error("at a node that was not asked before")
 	}
-	if !m.isSecond(second, "r", 0) {
+	if !m.isSecond(second, 0) {
 		t.Error("no second step")
 	}
 }

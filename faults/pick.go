@@ -187,11 +187,11 @@ func (s *Scope) readers(least int) []string {
 	})
 }
 
-// concerns reports whether an occasion is one of the holding's: a tapped
-// command names its client, and the key as the lock stores it.
+// concerns reports whether an occasion is one of the holding's: what was seen on a link
+// names its client, and a tapped command the key as the lock stores it.
 func (s *Scope) concerns(o Occasion, h watch.Holding) bool {
 	if o.Node != "" {
-		return s.ClientName(h.Owner) == o.Owner
+		return s.ClientName(h.Owner) == o.Owner && (!HasKey(o.Moment) || h.Key == o.Key)
 	}
 	return h.Owner == o.Owner && h.Key == o.Key
 }

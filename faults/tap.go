@@ -93,13 +93,13 @@ func (n *nemesis) awaitPassing(ctx context.Context, when Trigger, node string, m
 func (n *nemesis) tapOccasion(on watch.Moment, key string, e link.TapEvent) Occasion {
 	return Occasion{
 		Occasion: watch.Occasion{Moment: on, Time: n.rec.Since(e.Time), Key: key, Owner: e.Client},
-		Node:     e.Node, free: make(chan struct{}),
+		Node:     e.Node, free: make(chan struct{}), until: time.Now().Add(tapPatience),
 	}
 }
 
-// wait holds the tapped client until release, or until its patience ends.
+// wait holds the tapped client until release, or until its patience, which began with the moment, ends.
 func (o Occasion) wait() {
-	patience := time.NewTimer(tapPatience)
+	patience := time.NewTimer(time.Until(o.until))
 	defer patience.Stop()
 	select {
 	case <-o.free:

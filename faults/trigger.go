@@ -37,25 +37,17 @@ func (t Trigger) turn() Trigger { return Trigger{On: t.Else, By: t.By, turned: t
 const (
 	Bound watch.Moment = "bound" // another step has bound the name in By and is in force
 
-	// AcquireMidway is when a client that asks for a key which nobody holds, and which was given back last, has a node's
-	// answer and sends it another request about a key: a lock that takes a key in two steps stands between them.
-	// RenewalMidway and ReleaseMidway are the same of an extension by hand and of a release. The client waits there as
-	// at a Command. What is no fault of links strikes a little earlier, at the answer: of an operation in one step, at its end.
-	AcquireMidway watch.Moment = "acquire-midway"
-	RenewalMidway watch.Moment = "renewal-midway"
-	ReleaseMidway watch.Moment = "release-midway"
-
 	// AtTime stands for no phase lock, where a fault has one of its own.
 	AtTime watch.Moment = "time"
 )
 
 // Moments lists every moment that has a name of its own.
 func Moments() []watch.Moment {
-	return append(watch.Moments(), Bound, AcquireMidway, RenewalMidway, ReleaseMidway)
+	return append(watch.Moments(), Bound, watch.AcquireMidway, watch.RenewalMidway, watch.ReleaseMidway)
 }
 
 // midways are the operations in the middle of which a moment lies.
-var midways = map[watch.Moment]history.Op{AcquireMidway: history.Acquire, RenewalMidway: history.Extend, ReleaseMidway: history.Release}
+var midways = map[watch.Moment]history.Op{watch.AcquireMidway: history.Acquire, watch.RenewalMidway: history.Extend, watch.ReleaseMidway: history.Release}
 
 // Tapped reports whether a moment is read off the links, at a node: Command and Reply are, and those in the middle of an
 // operation.
@@ -73,8 +65,9 @@ func HasKey(m watch.Moment) bool {
 
 // An Occasion is the moment to which a step was locked, as it happened.
 type Occasion struct {
-	watch.Occasion        // of a tapped command the Owner is the client's name
-	Node           string // of a tapped command
+	watch.Occasion        // of what was seen on a link the Owner is the client's name
+	Node           string // … and this is the link's
 
-	free chan struct{} // lets the client go on that waits for the fault to be in force; nil: none does
+	free  chan struct{} // lets the client go on that waits for the fault to be in force; nil: none does
+	until time.Time     // it waits no longer
 }

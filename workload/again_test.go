@@ -16,6 +16,7 @@ func TestWhoWasNotAnsweredAsksAgain(t *testing.T) {
 		want  string
 	}{
 		"one key":         {history.PhaseMain, arrival{keys: []string{"k5"}}, "k0"},
+		"asks to the end": {history.PhaseMain, arrival{keys: []string{"k9"}, use: use{stays: true, last: true, after: time.Second}}, "k0"},
 		"held for long":   {history.PhaseMain, arrival{keys: []string{"k9"}, use: use{long: true, stays: true}}, "k9"},
 		"several keys":    {history.PhaseMain, arrival{keys: []string{"k5", "k6"}}, "k5"},
 		"the final phase": {history.PhaseFinal, arrival{keys: []string{"k5"}}, "k5"},
@@ -23,8 +24,8 @@ func TestWhoWasNotAnsweredAsksAgain(t *testing.T) {
 		w := &worker{phase: &phase{name: c.phase, cfg: Config{TTL: time.Second}}, rng: rand.New(rand.NewPCG(1, 1)), doubtful: "k0"}
 		if got := w.again(c.a); got.keys[0] != c.want || len(got.keys) != len(c.a.keys) {
 			t.Errorf("%s: %q, want %s first", name, got.keys, c.want)
-		} else if got.keys[0] != "k0" && got.use.stays != c.a.use.stays {
-			t.Errorf("%s: stays %t", name, got.use.stays)
+		} else if turned := got.keys[0] == "k0"; turned && got.use != (use{hold: got.use.hold}) || !turned && got.use != c.a.use {
+			t.Errorf("%s: %+v", name, got.use)
 		}
 	}
 }

@@ -286,7 +286,7 @@ func (w *worker) again(a arrival) arrival {
 	if key == "" || len(a.keys) > 1 || a.use.long || w.name == history.PhaseFinal {
 		return a // for what is held for long there are keys of its own
 	}
-	a.keys = []string{key}
+	a.keys, a.use.stays, a.use.last, a.use.after = []string{key}, false, false, 0
 	if a.mode == history.Exclusive && w.rng.Float64() < stayShare {
 		a.use.hold = w.cfg.TTL / 2
 	}

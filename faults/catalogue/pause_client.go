@@ -58,7 +58,7 @@ func (f pauseClient) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 // wantsHolder reports whether the pause must be a holder's.
 func (f pauseClient) wantsHolder(s *faults.Scope) bool {
 	role, _ := faults.SplitRole(f.Client, faults.RoleAny)
-	return !s.Occasion.Moment.GivesBack() && (role == faults.RoleHolder || role == faults.RoleWanted) || slices.Contains([]watch.Moment{watch.AcquireReplied, watch.InSection, watch.RenewalDue, watch.NextRenewalDue, watch.RenewalSent, watch.Expiry}, s.Occasion.Moment)
+	return !s.Occasion.Moment.GivesBack() && (role == faults.RoleHolder || role == faults.RoleWanted) || slices.Contains([]watch.Moment{watch.AcquireReplied, watch.InSection, watch.RenewalDue, watch.NextRenewalDue, watch.RenewalSent, watch.RenewalMidway, watch.Expiry}, s.Occasion.Moment)
 }
 
 // A pausedClient is a client that is paused, and the leases that it held then.

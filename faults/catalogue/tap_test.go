@@ -15,6 +15,7 @@ import (
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
 	"locktorture/faults/testbed"
+	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
 
@@ -69,7 +70,7 @@ func TestCutMidway(t *testing.T) {
 		done := make(chan faults.StepResult, 1)
 		go func() {
 			res, err := r.Run(ctx, faults.Step{
-				When: faults.Trigger{On: faults.AcquireMidway}, For: time.Hour,
+				When: faults.Trigger{On: watch.AcquireMidway}, For: time.Hour,
 				Fault: All()["cut"].New(faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}),
 			})
 			if err != nil {
@@ -100,6 +101,50 @@ func TestCutMidway(t *testing.T) {
 		cancel()
 		if res := <-done; !res.TookEffect || !res.Healed || res.Target == nil || !slices.Equal(res.Target.Clients, []string{"c01"}) {
 			t.Errorf("%+v, target %s", res, res.Target)
+		}
+	})
+}
+
+// A client is paused between the steps of an operation before it has seen the answer to the first.
+func TestPauseMidway(t *testing.T) {
+	onEach(t, 1, 2, func(t *testing.T, r *rig) {
+		for on, op := range map[watch.Moment]history.Op{watch.AcquireMidway: history.Acquire, watch.RenewalMidway: history.Extend, watch.ReleaseMidway: history.Release} {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan faults.StepResult, 1)
+			go func() {
+				res, err := r.Run(ctx, faults.Step{When: faults.Trigger{On: on}, For: time.Hour, Fault: All()["pause-client"].New(faults.Params{Client: faults.RoleAny})})
+				if err != nil {
+					t.Error(err)
+				}
+				done <- res.Steps[0]
+			}()
+			client := r.Clients[1].(*faulttest.Client)
+			before := len(client.Deeds())
+			victim := r.Dial(t, client.Name(), "n1")
+			for i := 0; len(client.Deeds()) == before && t.Context().Err() == nil; i++ { // the first ones may come before the nemesis listens
+				key := fmt.Sprintf("%s-%d", on, i)
+				if op != history.Acquire {
+					r.Grant(key, client.Name())
+				}
+				e := history.Event{Process: r.Rec.NewProcess(), Kind: history.Invoke, Op: op, Key: key, Owner: client.Name()}
+				r.Rec.Append(e)
+				if err := victim.Do(t.Context(), "EXISTS", key).Err(); err != nil {
+					t.Fatal(err)
+				}
+				paused := slices.Contains(client.Deeds()[before:], "paused")
+				if err := victim.Do(t.Context(), "DEL", key).Err(); err != nil {
+					t.Fatal(err)
+				}
+				e.Kind = history.Fail
+				r.Rec.Append(e)
+				if later := slices.Contains(client.Deeds()[before:], "paused"); later != paused {
+					t.Errorf("%s: paused behind the second step", on)
+				}
+			}
+			cancel()
+			if res := <-done; res.Target == nil || !slices.Equal(res.Target.Clients, []string{client.Name()}) {
+				t.Errorf("%s: %+v, target %s", on, res, res.Target)
+			}
 		}
 	})
 }

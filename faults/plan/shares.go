@@ -155,11 +155,11 @@ func midwayShares(t *faults.Target) []share {
 		return s
 	}
 	all := []share{
-		{2, between(faults.AcquireMidway, watch.AcquireSent)}, {1, stands(faults.AcquireMidway, watch.AcquireSent)},
-		{1, between(faults.ReleaseMidway, watch.ReleaseSent)}, {1, stands(faults.ReleaseMidway, watch.ReleaseSent)},
+		{2, between(watch.AcquireMidway, watch.AcquireSent)}, {1, stands(watch.AcquireMidway, watch.AcquireSent)},
+		{1, between(watch.ReleaseMidway, watch.ReleaseSent)}, {1, stands(watch.ReleaseMidway, watch.ReleaseSent)},
 	}
 	if t.Extends {
-		all = append(all, share{1, between(faults.RenewalMidway, watch.LateRenewal)}, share{2, stands(faults.RenewalMidway, watch.LateRenewal)})
+		all = append(all, share{1, between(watch.RenewalMidway, watch.LateRenewal)}, share{2, stands(watch.RenewalMidway, watch.LateRenewal)})
 	}
 	return all
 }

@@ -20,7 +20,19 @@ const (
 	LateRelease    Moment = "late-release"    // ReleaseSent, with less than a third of the TTL left
 )
 
-// Moments lists every moment of a lease.
+// The moments between two steps of an operation, which show on the links alone.
+//
+// AcquireMidway is when a client that asks for a key which nobody is known to hold has a node's answer and sends it another
+// request about a key: a lock that takes a key in two steps stands between them. RenewalMidway and ReleaseMidway
+// are the same of an extension by hand and of a release. The client waits there until the fault is in force. What is no
+// fault of links strikes a little earlier, at the answer: of an operation in one step, at its end.
+const (
+	AcquireMidway Moment = "acquire-midway"
+	RenewalMidway Moment = "renewal-midway"
+	ReleaseMidway Moment = "release-midway"
+)
+
+// Moments lists every moment of a lease that the history shows.
 func Moments() []Moment {
 	return []Moment{AcquireSent, AcquireReplied, InSection, RenewalDue, NextRenewalDue, RenewalSent, ReleaseSent, ReleaseReplied, Expiry, LateRenewal, LateRelease}
 }
@@ -30,7 +42,9 @@ func Moments() []Moment {
 func (m Moment) Foreseen() bool { return m == RenewalDue || m == NextRenewalDue || m == Expiry }
 
 // GivesBack reports whether m is a moment at which its client holds the lease no more.
-func (m Moment) GivesBack() bool { return m == ReleaseSent || m == ReleaseReplied }
+func (m Moment) GivesBack() bool {
+	return m == ReleaseSent || m == ReleaseMidway || m == ReleaseReplied
+}
 
 // Late returns the moment that a late one is one of, and true; any other moment it
 // returns as it is.

@@ -142,16 +142,18 @@ func (w *Observer) Asked(key string, by func(owner string) bool) bool {
 }
 
 // Underway reports whether one of those whom by names has such an operation under way, of which key, and when that
-// began; of acquires, one of a key that was given back last and that nobody holds, as far as is known.
+// began; of acquires, one of a key that nobody is known to hold. Of several it is the first.
 func (w *Observer) Underway(op history.Op, by func(owner string) bool) (key string, began time.Duration, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	process := 0
 	for o := range w.leases.Open {
-		if o.Op == op && (op != history.Acquire || w.isFree(o.Key)) && by(o.Owner) {
-			return o.Key, o.Began, true
+		isFirst := !is || o.Began < began || o.Began == began && o.Process < process
+		if o.Op == op && isFirst && (op != history.Acquire || w.isFree(o.Key)) && by(o.Owner) {
+			key, began, process, is = o.Key, o.Began, o.Process, true
 		}
 	}
-	return "", 0, false
+	return key, began, is
 }
 
 // isFree reports whether a key is free as far as is known: where its last holder was not heard of any

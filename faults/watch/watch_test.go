@@ -192,3 +192,41 @@ func TestReleaseReplied(t *testing.T) {
 		}
 	}
 }
+
+// Of several operations under way the first is told, of acquires only one of a key that may be free: nobody holds it, and
+// it was not refused or taken last.
+func TestUnderway(t *testing.T) {
+	w := New()
+	event := func(at time.Duration, process int, kind history.Kind, op history.Op, key, owner string) {
+		w.Event(&history.Event{Time: at, Process: process, Kind: kind, Op: op, Key: key, Owner: owner})
+	}
+	by := func(owner string) func(string) bool { return func(o string) bool { return o == owner } }
+	want := func(op history.Op, owner, key string, began time.Duration) {
+		t.Helper()
+		if k, at, is := w.Underway(op, by(owner)); k != key || at != began || is != (key != "") {
+			t.Errorf("%s of %s: %q since %v, %t; want %q since %v", op, owner, k, at, is, key, began)
+		}
+	}
+	event(1, 1, history.Invoke, history.Acquire, "k1", "a")
+	event(2, 2, history.Invoke, history.Acquire, "k0", "a") // both at once
+	event(2, 3, history.Invoke, history.Acquire, "k0", "b")
+	want(history.Acquire, "a", "k1", 1)
+	want(history.Acquire, "b", "k0", 2)
+	want(history.Release, "a", "", 0)
+	event(3, 1, history.OK, history.Acquire, "k1", "a")
+	want(history.Acquire, "a", "k0", 2)
+	event(4, 2, history.OK, history.Acquire, "k0", "a")
+	want(history.Acquire, "b", "", 0) // held
+	event(5, 1, history.Invoke, history.Extend, "k1", "a")
+	want(history.Extend, "a", "k1", 5)
+	event(6, 1, history.OK, history.Extend, "k1", "a")
+	event(7, 2, history.Invoke, history.Release, "k0", "a")
+	want(history.Release, "a", "k0", 7)
+	event(8, 2, history.OK, history.Release, "k0", "a")
+	want(history.Release, "a", "", 0)
+	want(history.Acquire, "b", "k0", 2)
+	w.Forget(by("a")) // the servers keep its lease of k1
+	event(9, 3, history.Fail, history.Acquire, "k0", "b")
+	event(10, 3, history.Invoke, history.Acquire, "k1", "b")
+	want(history.Acquire, "b", "", 0)
+}

@@ -36,7 +36,7 @@ func shiftsClocks(s faults.Step) bool {
 var aims = map[watch.Moment]coverage.Phase{
 	watch.AcquireSent: coverage.AcquireSent, watch.AcquireReplied: coverage.AcquireReplied, watch.InSection: coverage.InSection,
 	watch.RenewalDue: coverage.RenewalDue, watch.NextRenewalDue: coverage.RenewalDue, watch.RenewalSent: coverage.RenewalSent, watch.ReleaseSent: coverage.ReleaseSent, watch.ReleaseReplied: coverage.ReleaseReplied, watch.Expiry: coverage.Expiry,
-	faults.AcquireMidway: coverage.AcquireSent, faults.RenewalMidway: coverage.RenewalSent, faults.ReleaseMidway: coverage.ReleaseSent, watch.LateRenewal: coverage.RenewalSent, watch.LateRelease: coverage.ReleaseSent,
+	watch.AcquireMidway: coverage.AcquireSent, watch.RenewalMidway: coverage.RenewalSent, watch.ReleaseMidway: coverage.ReleaseSent, watch.LateRenewal: coverage.RenewalSent, watch.LateRelease: coverage.ReleaseSent,
 }
 
 // promised counts the cells at which the steps of a plan aim. A step takes effect a moment

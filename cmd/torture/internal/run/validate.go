@@ -51,7 +51,7 @@ func FitsWorkers(c config.Config, l catalogue.Lock, workers int) error {
 		steps, _ = plan.Parse(c.Faults.Plan) // what is wrong with it, FitsFaults says
 	}
 	for _, s := range steps {
-		if faults.Tapped(s.On) || faults.Tapped(s.Else) {
+		if faults.Tapped(s.On) {
 			return fmt.Errorf("%s: %s at %s waits for a command on a link of this process, and the links are the workers': use a moment of the history, such as acquire-sent", c.At("faults"), s.Fault, s.On)
 		}
 	}

@@ -103,6 +103,8 @@ func TestLingerGathers(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 			gather = true
+			n.last.Store(1) // it has just answered quickly
+			n.told.Store(clock())
 			if n.Put(first); run {
 				n.Run(t.Context())
 			} else {
