@@ -76,10 +76,12 @@ func (o *Operations) Met() bool {
 }
 
 // Blind reports whether the links have seen nothing of what the clients do since the schedule
-// began.
+// began; a command that was under way by then they had seen.
 func (o *Operations) Blind() bool {
-	before := o.s.run.before
-	return !slices.ContainsFunc(o.links, func(l link.Link) bool { return l.Traffic() != before[LinkID{l.Client(), l.Node()}] })
+	return !slices.ContainsFunc(o.links, func(l link.Link) bool {
+		before := o.s.run.before[LinkID{l.Client(), l.Node()}]
+		return before.Waiting > 0 || l.Traffic() != before
+	})
 }
 
 // shortSighted reports whether a dial may be left unanswered on one of the links without being
