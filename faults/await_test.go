@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,7 @@ func TestBoundVictim(t *testing.T) {
 // A holder that has let go before the pause reached it is not counted: the
 // next one is hit.
 func TestPauseMissesAndTriesAgain(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the nemesis does not come between the grant and the release
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 2)
 		w.Script(map[time.Duration]func(){

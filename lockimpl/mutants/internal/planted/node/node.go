@@ -69,7 +69,7 @@ type Config struct {
 	// Part is told when a connection that Meet did not refuse has ended. It may be nil.
 	Part func()
 
-	// Linger is called with Name before a pipeline is made of what is queued, if anything is. It may be nil.
+	// Linger is called with Name before a pipeline is made of what is queued, also where nothing is. It may be nil.
 	Linger func(name string)
 
 	// Anonymous accepts a server that does not say who it is.
