@@ -15,21 +15,23 @@ import (
 func (n *nemesis) awaitMidway(ctx context.Context, s Step, op history.Op) (Occasion, error) {
 	_, onLinks := s.Fault.(LinkFault)
 	m := midway{first: map[askedNode]firstStep{}}
+	underway := func(client string) (key string, began time.Duration, is bool) {
+		return n.t.Watch.Underway(op, func(owner string) bool { return n.t.ClientName(owner) == client })
+	}
 	return n.awaitPassing(ctx, s.When, "", func(e link.TapEvent) (string, bool) {
-		var first firstStep
 		if e.Reply {
-			var is bool
-			if first, is = m.isAnswer(e); !is || onLinks {
+			first, is := m.isAnswer(e)
+			if !is || onLinks {
 				return "", false
 			}
-		} else if !isStep(e) {
+			key, began, is := underway(e.Client)
+			return key, is && began == first.began // else it is late, or somebody else has the key by now
+		}
+		if !isStep(e) {
 			return "", false
 		}
-		key, began, underway := n.t.Watch.Underway(op, func(owner string) bool { return n.t.ClientName(owner) == e.Client })
-		if e.Reply {
-			return key, underway && first.began == began // else it is late, or somebody else has the key by now
-		}
-		return key, underway && m.isSecond(e, began) && onLinks
+		key, began, is := underway(e.Client)
+		return key, is && m.isSecond(e, began) && onLinks
 	})
 }
 

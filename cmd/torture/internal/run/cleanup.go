@@ -118,12 +118,13 @@ func (e *environment) cleanUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanLimit)
 	defer cancel()
 	var errs []error
-	cleaned := map[string]bool{} // one of the nodes may be the store as well
+	cleaned := map[string]bool{} // one of the nodes may be the store as well, or be the same server with another database
 	for _, n := range e.servers() {
-		if cleaned[n.Addr()] {
+		at := n.(testbed.Given).Endpoint().String()
+		if cleaned[at] {
 			continue
 		}
-		cleaned[n.Addr()] = true
+		cleaned[at] = true
 		foreign, err := removeKeys(ctx, wiring.Admin(n), e.cfg, e.connecting...)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("remove the run's keys from %s: %w", n.Addr(), err))

@@ -7,8 +7,9 @@ import (
 )
 
 // lastTurns lets goroutines of a bubble act when nobody else has anything left to do at an
-// instant: one after the other, by their names: of client, incarnation and node. What several goroutines of a lock's client
-// queue for one node at one instant is sent together then, in whichever order they run.
+// instant: one after the other, by their names (of client, incarnation and node). What several
+// goroutines of a lock's client queue for one node at one instant is sent together then, in
+// whichever order they run.
 type lastTurns struct {
 	asked chan lastTurn
 	ended chan struct{}

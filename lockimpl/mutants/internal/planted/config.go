@@ -85,8 +85,9 @@ type Config struct {
 
 	// Linger, when it is set, is called with a node's name whenever what is queued for
 	// that node would be sent, also where that turns out to be nothing; what is queued until
-	// it returns goes with it. It is for simulations in virtual time, where what goes together must depend on the instant
-	// alone and not on the order in which goroutines run. nil sends at once.
+	// it returns goes with it. It is for simulations in virtual time, where what goes
+	// together must depend on the instant alone and not on the order in which goroutines
+	// run. nil sends at once.
 	Linger func(node string) `json:"-"`
 
 	// Observer, when it is set, is told what becomes of every request and lease.
