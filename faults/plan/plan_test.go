@@ -63,6 +63,7 @@ func TestStandard(t *testing.T) {
 			if left := beyondFakes(plan.LeftOut); len(left) > 0 {
 				t.Errorf("%d nodes, seed %d: left out %v", c.nodes, seed, left)
 			}
+			checkTurns(t, plan.Steps)
 			if !all { // readers, and the writers who wait for them, are met at the end
 				checkStandard(t, plan.Steps, w.TTL)
 			}
@@ -73,6 +74,18 @@ func TestStandard(t *testing.T) {
 // beyondFakes drops what the fake testbed alone cannot suffer.
 func beyondFakes(left []LeftOut) []LeftOut {
 	return slices.DeleteFunc(slices.Clone(left), func(l LeftOut) bool { return l.Fault == "pause-node" })
+}
+
+// checkTurns checks that the moment to which a step turns comes with every critical section: one that comes
+// with some of them alone, as that of a late extension, may not come before the run is over.
+func checkTurns(t *testing.T, steps faults.Schedule) {
+	t.Helper()
+	everySection := []watch.Moment{"", watch.AcquireSent, watch.AcquireReplied, watch.InSection, watch.ReleaseSent}
+	for _, s := range steps {
+		if !slices.Contains(everySection, s.When.Else) {
+			t.Errorf("%s at %v turns to %s, which may never come", s.Fault.Name(), s.When.On, s.When.Else)
+		}
+	}
 }
 
 func checkStandard(t *testing.T, steps faults.Schedule, ttl time.Duration) {

@@ -159,7 +159,7 @@ func midwayShares(t *faults.Target) []share {
 		{1, between(watch.ReleaseMidway, watch.ReleaseSent)}, {1, stands(watch.ReleaseMidway, watch.ReleaseSent)},
 	}
 	if t.Extends {
-		all = append(all, share{1, between(watch.RenewalMidway, watch.LateRenewal)}, share{2, stands(watch.RenewalMidway, watch.LateRenewal)})
+		all = append(all, share{1, between(watch.RenewalMidway, watch.InSection)}, share{2, stands(watch.RenewalMidway, watch.InSection)})
 	}
 	return all
 }
