@@ -415,6 +415,18 @@ func orphanCases() []boundCase {
 				 60ms b invoke acquire k
 				 61ms b fail acquire k err held`,
 		}},
+		{bounds: map[string]int64{"retry_ns": 5 * ms, "wake_ns": 60 * ms}, verdictCase: verdictCase{
+			name: "behind a waiter who is no more, for no longer than the lock keeps such a one's place", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 18ms c invoke acquire k
+				 23ms c info acquire k err killed` + alone(60, 15),
+		}},
+		{bounds: map[string]int64{"retry_ns": 5 * ms, "wake_ns": 40 * ms}, verdictCase: verdictCase{
+			name: "behind a waiter who is no more, for longer than the lock keeps such a one's place", header: "ttl 10ms", want: Fail, violations: []string{"L1 [20 22 24]"},
+			history: before + `
+				 18ms c invoke acquire k
+				 23ms c info acquire k err killed` + alone(60, 15),
+		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "twice before a fault, and twice after it", header: "ttl 10ms", want: Pass,
 			history: before + `
@@ -550,6 +562,18 @@ func noProgressCases() []boundCase {
 			history: before + `
 				 5ms b invoke acquire k
 				70ms b fail acquire k err timeout`,
+		}},
+		{bounds: map[string]int64{"retry_ns": 10 * ms, "wake_ns": 66 * ms}, verdictCase: verdictCase{
+			name: "no longer than the lock says that it may take", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 5ms b invoke acquire k
+				76ms b fail acquire k err timeout`,
+		}},
+		{bounds: map[string]int64{"retry_ns": 10 * ms, "wake_ns": 66 * ms}, verdictCase: verdictCase{
+			name: "longer than the lock says that it may take", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3 4]"},
+			history: before + `
+				 5ms b invoke acquire k
+				77ms b fail acquire k err timeout`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "an acquire of unknown outcome may have taken it meanwhile", header: "ttl 10ms", want: Pass,

@@ -244,7 +244,7 @@ func (p *Progress) passed(f *ledger.Fact, s *progressState) time.Duration {
 	}
 	for other, refused := range s.inLine {
 		if other != (place{f.Op.Holder, f.Op.Mode}) {
-			t = max(t, ledger.Later(refused, ledger.Later(slack, max(p.Header.TTL, p.Longest))))
+			t = max(t, ledger.Later(refused, max(ledger.Later(slack, max(p.Header.TTL, p.Longest)), p.wake())))
 		}
 	}
 	return t
@@ -261,10 +261,14 @@ func (p *Progress) free(k *ledger.Key) time.Duration {
 	slack := p.Header.Drift + p.Retry() + p.Header.Epsilon
 	t := max(ledger.Later(p.from+slack, max(p.Header.TTL, p.Longest)), ledger.Later(slack, p.kept(k)))
 	if k.LastUnknown.Holder != nil {
-		t = max(t, ledger.Later(slack, k.LastUnknown.Until))
+		t = max(t, ledger.Later(max(slack, p.wake()), k.LastUnknown.Until))
 	}
 	return t
 }
+
+// wake is by when a waiter has a key that is free, as the lock declares it, whoever stands in line before it
+// and is no more; 0 where it declares nothing.
+func (p *Progress) wake() time.Duration { return time.Duration(p.Bound(history.BoundWake, 0)) }
 
 // kept is until when somebody may hold k, or servers may keep it for somebody who held it,
 // leases that were given back aside.
@@ -317,6 +321,8 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 	if one := patience(p.Env); one < ledger.Never/idleLeases {
 		bound = idleLeases * one
 	}
+	declared := p.wake() > bound
+	bound = max(bound, p.wake())
 	lasted := t - from
 	if s.since == 0 || p.Nemesis.Unhealed > 0 || lasted <= bound {
 		return
@@ -334,9 +340,13 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 	x, tried, quiet := s.stuck, s.tried, p.quiet()
 	x.Witness, x.From, x.To, x.Margin = []int{s.sinceIx, idx}, from, t, p.Beyond(lasted-bound)
 	x.Text = func() string {
-		return fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %s. "+
+		allowed := fmt.Sprintf("%d × (TTL + retry) = %s", idleLeases, words.Span(bound))
+		if declared {
+			allowed = fmt.Sprintf("the %s within which the lock says that a waiter is served", words.Span(bound))
+		}
+		return fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %s, though it was asked for %s. "+
 			"A majority was there to be had.",
-			quiet, k.Name, words.At(from), words.At(t), words.Span(lasted), idleLeases, words.Span(bound), times(tried))
+			quiet, k.Name, words.At(from), words.At(t), words.Span(lasted), allowed, times(tried))
 	}
 	if first {
 		p.Violate(x)
