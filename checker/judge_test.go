@@ -159,7 +159,13 @@ func TestTexts(t *testing.T) {
 			15ms a invoke write k fence 1 value a1
 			16ms a ok write k fence 1 value a1 seq 2
 			17ms store ok audit k owner b fence 2 value b1 seq 1`},
-		{name: "nothing came of one attempt", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 10e6}, id: "L2", want: "though it was asked for once",
+		{name: "nothing came of one attempt for longer than its lock says", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 10e6, "wake_ns": 65e6}, id: "L2",
+			want: "for 71ms and longer than the 65ms within which the lock says that a waiter is served, though it was asked for once",
+			history: `
+			 2ms nemesis ok phase final
+			 5ms b invoke acquire k
+			76ms b fail acquire k err timeout`},
+		{name: "nothing came of one attempt", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 10e6}, id: "L2", want: "for 66ms and longer than 3 × (TTL + retry) = 60ms, though it was asked for once",
 			history: `
 			 2ms nemesis ok phase final
 			 5ms b invoke acquire k

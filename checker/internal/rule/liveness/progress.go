@@ -268,7 +268,7 @@ func (p *Progress) free(k *ledger.Key) time.Duration {
 
 // wake is by when a waiter has a key that is free, as the lock declares it, whoever stands in line before it
 // and is no more; 0 where it declares nothing.
-func (p *Progress) wake() time.Duration { return time.Duration(p.Bound(history.BoundWake, 0)) }
+func (p *Progress) wake() time.Duration { return time.Duration(p.Header.Bounds[history.BoundWake]) }
 
 // kept is until when somebody may hold k, or servers may keep it for somebody who held it,
 // leases that were given back aside.
@@ -321,7 +321,6 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 	if one := patience(p.Env); one < ledger.Never/idleLeases {
 		bound = idleLeases * one
 	}
-	declared := p.wake() > bound
 	bound = max(bound, p.wake())
 	lasted := t - from
 	if s.since == 0 || p.Nemesis.Unhealed > 0 || lasted <= bound {
@@ -341,7 +340,7 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 	x.Witness, x.From, x.To, x.Margin = []int{s.sinceIx, idx}, from, t, p.Beyond(lasted-bound)
 	x.Text = func() string {
 		allowed := fmt.Sprintf("%d × (TTL + retry) = %s", idleLeases, words.Span(bound))
-		if declared {
+		if bound == p.wake() {
 			allowed = fmt.Sprintf("the %s within which the lock says that a waiter is served", words.Span(bound))
 		}
 		return fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %s, though it was asked for %s. "+
