@@ -146,6 +146,27 @@ func TestTexts(t *testing.T) {
 		{name: "an extension across another's hold", header: "ttl 10ms", history: overtaken, id: "S1",
 			want: "a was granted it with token 1 at 0.001000 s. b was granted it with token 2 at 0.012000 s and held it until 0.013000 s. " +
 				"And yet at 0.016000 s a was told that its lease goes on, until 0.025000 s, as if it had held the key all the time."},
+		{name: "a release of unknown outcome, of the lease before", header: "ttl 10ms", id: "S1",
+			want: "The lock belonged to both. The release of a's lease before that, sent at 0.002000 s, was of unknown outcome: it may have arrived while the next one lasted. Remedy",
+			history: `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 10ms
+			 2ms a invoke release k
+			 7ms a info release k err timeout
+			12ms a2 invoke acquire k owner a
+			13ms a2 ok acquire k owner a until 22ms
+			14ms b invoke acquire k
+			15ms b ok acquire k until 24ms`},
+		{name: "a release that was answered, of the lease before", header: "ttl 10ms", id: "S1", want: "The lock belonged to both. Remedy",
+			history: `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 10ms
+			 2ms a invoke release k
+			 7ms a ok release k
+			12ms a invoke acquire k
+			13ms a ok acquire k until 22ms
+			14ms b invoke acquire k
+			15ms b ok acquire k until 24ms`},
 		{name: "a stale write", header: "ttl 10ms fenced", id: "S2", want: `At 0.015000 s a wrote "a1" to k with token 1`,
 			history: grants + `
 			13ms b invoke write k fence 2 value b1

@@ -240,15 +240,26 @@ func (d *DoubleGrants) candidate(p pair) *rule.Candidate {
 	if a.FirstDeadline <= p.from || a.TwoTokens() {
 		h.Witness = append(h.Witness, a.DeadlineIdx)
 	}
+	late := late(a)
 	h.Text = func() string {
 		if p.idx != 0 {
 			return p.prolonged(h.Length())
 		}
 		return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s and could rely on it until %s%s; %s was granted it%s at %s, while that time had not run out and no release had been sent. "+
-			"The lock belonged to both.",
-			a.Holder.Key.Name, words.Span(h.Length()), mode(a), words.Token(a.Fence), words.At(a.OK), words.At(a.Deadline), promise(a), mode(b), words.Token(b.Fence), words.At(b.OK))
+			"The lock belonged to both.%s",
+			a.Holder.Key.Name, words.Span(h.Length()), mode(a), words.Token(a.Fence), words.At(a.OK), words.At(a.Deadline), promise(a), mode(b), words.Token(b.Fence), words.At(b.OK), late)
 	}
 	return h
+}
+
+// late says which release of g's holder may have ended g, though it was of the lease before: it was of unknown
+// outcome. It is empty where there is none.
+func late(g *ledger.Grant) string {
+	before := g.Holder.Prior
+	if g.Holder.Grant != g || before == nil || !before.ReleaseUnknown {
+		return ""
+	}
+	return fmt.Sprintf(" The release of %s's lease before that, sent at %s, was of unknown outcome: it may have arrived while the next one lasted.", g.Owner(), words.At(before.ReleasedAt))
 }
 
 // prolonged is the text of a finding where an extension made two holds overlap.
