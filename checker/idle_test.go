@@ -47,6 +47,15 @@ func TestStoredThoughFree(t *testing.T) {
 		}
 		return s
 	}
+	// busy is a key that was granted to b and given back, and then granted to c, and whose row was seen in between.
+	busy := func(from int, between string) string {
+		return granted(from+1, "b", "k") + between + look(from+10, "k", "n1", row) + granted(from+20, "c", "k")
+	}
+	// outlived is the same, where b does not give it back.
+	outlived := func(from int) string {
+		return fmt.Sprintf("\n%dms b invoke acquire k\n%dms b ok acquire k until %dms", from+1, from+2, from+95) + look(from+150, "k", "n1", row) + granted(from+160, "c", "k")
+	}
+	unset, atEnd := look(0, "k", "n1", gone), "\n990ms witness ok key k node n1 holder row=9 pttl -1"
 	const finally = "\n990ms witness ok key %s node n1 holder row=9 pttl -1"
 	for _, c := range []struct {
 		name, header, history string
@@ -87,6 +96,15 @@ func TestStoredThoughFree(t *testing.T) {
 			left(400, "o") + look(410, "o", "n1", "holder row=7 pttl 95") + look(480, "o", "n1", "holder row=7 pttl 25"), 1},
 		{"at the end and expires, of which two such texts for good are known", one, left(0, "k", "n1") + granted(90, "c", "k") + left(200, "m", "n1") + granted(290, "c", "m") +
 			"\n990ms witness ok key m node n1 holder row=9 pttl 150", 1},
+		{"at the end, and was seen at rest before two grants", one, unset + busy(0, "") + busy(200, "") + atEnd, 0},
+		{"at the end, and was seen at rest before one grant", one, unset + busy(0, "") + atEnd, 1},
+		{"at the end, and was seen at rest before two grants, and gone behind one", one, unset + busy(0, "") + look(150, "k", "n1", gone) + busy(200, "") + atEnd, 1},
+		{"at the end, and was seen before two grants while somebody asked", one,
+			unset + busy(0, "\n5ms d invoke acquire k") + "\n25ms d fail acquire k" + busy(200, "\n205ms d invoke acquire k") + "\n225ms d fail acquire k" + atEnd, 2},
+		{"at the end, and was seen before two grants when one of unknown outcome might have set it", one,
+			unset + busy(0, "\n5ms d invoke acquire k\n6ms d info acquire k") + busy(200, "\n205ms e invoke acquire k\n206ms e info acquire k") + atEnd, 1},
+		{"at the end, and was seen before two grants behind leases that ran out", one,
+			unset + outlived(0) + outlived(300) + atEnd, 1},
 		{"at the end, of which one such text is known", one, left(0, "k", "n1") + granted(90, "c", "k") + fmt.Sprintf(finally, "k"), 1},
 		{"at the end, of which two such texts are known", one, left(0, "k", "n1") + granted(90, "c", "k") + left(200, "m", "n1") + granted(290, "c", "m") + fmt.Sprintf(finally, "m"), 0},
 	} {

@@ -54,14 +54,18 @@ func (i *Idle) Has(text string) bool { return i.proofs[shape(text)] >= recurrenc
 // A start is how an acquire found its key.
 type start struct {
 	alone bool          // nobody else was asking for it
+	free  bool          // nor held it, nor had left a lease there: the last one had been given back, and it was said to be gone
 	since time.Duration // and nobody had asked for anything, or been answered, since
 }
 
-func (k *sampledKey) start() start { return start{len(k.open) == 0, k.last} }
+func (k *sampledKey) start() start {
+	alone := len(k.open) == 0
+	return start{alone, alone && len(k.leases)+len(k.kept)+len(k.late) == 0 && k.given.answered > 0, k.last}
+}
 
-// ignores notes what a grant proves of leftovers that are to stay for longer than any lease: an
-// acquire that was alone met those that were there at the last look, and cannot have been granted
-// on a quorum without a node that stored one.
+// ignores notes what a grant proves of texts that are to stay for longer than any lease, and that nobody owned any
+// more, or that had been left behind: an acquire that was alone met those that were there at the last look, and cannot have
+// been granted on a quorum without a node that stored one.
 func (s *Samples) ignores(k *sampledKey, a author, f *ledger.Fact) {
 	o := f.Op
 	if f.Kind != ledger.Granted || o.Mode != history.Exclusive || o.Several || !a.start.alone || a.number != k.asked {
@@ -69,7 +73,7 @@ func (s *Samples) ignores(k *sampledKey, a author, f *ledger.Fact) {
 	}
 	met := map[string][]*sampledView{} // by node
 	for _, v := range k.views {
-		if v.left == nil || v.seen <= ledger.Later(a.start.since, s.Header.Epsilon) || !stays(s.Env, f.Event.Time, v.lo) || slices.Contains(v.by, o.Holder.Owner) {
+		if v.left == nil && !(a.start.free && v.there) || v.seen <= ledger.Later(a.start.since, s.Header.Epsilon) || !stays(s.Env, f.Event.Time, v.lo) || slices.Contains(v.by, o.Holder.Owner) {
 			continue
 		}
 		if hurt, free := s.affected(v.node, v.seen, f.Event.Time, v.byThose); free && hurt == 0 {
@@ -86,7 +90,10 @@ func (s *Samples) ignores(k *sampledKey, a author, f *ledger.Fact) {
 			if proofs[x] == nil {
 				proofs[x] = s.Idle.proves(x)
 			}
-			v.left.idle, v.proof, v.proved = proofs[x], proofs[x], f.Event.Time
+			v.proof, v.proved = proofs[x], f.Event.Time
+			if v.left != nil {
+				v.left.idle = v.proof
+			}
 		}
 	}
 }
