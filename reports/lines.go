@@ -73,7 +73,7 @@ func (r *Run) failure() string {
 	if len(r.Stories) > 0 {
 		text = r.Stories[0].Title
 	}
-	if n := r.Violations(); n > 1 {
+	if n := r.tally(counts).total(); n > 1 {
 		text += fmt.Sprintf("  (1 of %s witnesses)", unit.Count(n))
 	}
 	return text
@@ -226,19 +226,31 @@ func (r *Run) faults() string {
 
 // expected counts the violations that the scenario means to see.
 func (r *Run) expected() string {
-	return strings.Join(r.tally(func(f checker.Finding) bool { return f.Expected }), "  ")
+	return strings.Join(r.tally(func(f checker.Finding) bool { return f.Expected }).texts(), "  ")
 }
 
 // accepted counts the violations that the scenario accepts, beyond those that it
 // means to see.
 func (r *Run) accepted() []string {
-	return r.tally(func(f checker.Finding) bool { return f.Accepted && !f.Expected })
+	return r.tally(func(f checker.Finding) bool { return f.Accepted && !f.Expected }).texts()
 }
 
 // Found counts the violations that nobody accepts or means to see by their classes, worst first.
-func (r *Run) Found() []string {
-	return r.tally(func(f checker.Finding) bool { return !f.Accepted && !f.Expected })
+func (r *Run) Found() []string { return r.tally(counts).texts() }
+
+// Untold counts those of Found that no story tells.
+func (r *Run) Untold() int {
+	n := r.tally(counts).total()
+	for _, s := range r.Stories {
+		if counts(s.Finding) {
+			n--
+		}
+	}
+	return n
 }
+
+// counts reports whether a violation is one that nobody accepts or means to see.
+func counts(f checker.Finding) bool { return !f.Accepted && !f.Expected }
 
 // Qualified follows the name of the verdict wherever that is printed for people:
 // what was seen and accepted.
@@ -249,23 +261,44 @@ func (r *Run) Qualified() string {
 	return ""
 }
 
-// tally counts some of the violations by their ids, those that the checker only
-// counted included.
-func (r *Run) tally(wanted func(checker.Finding) bool) []string {
-	var ids []string
-	count := map[string]int{}
+// A tally is how many violations there are of each class, those that the checker only counted
+// included, the worst class first.
+type tally struct {
+	ids   []string
+	count map[string]int
+}
+
+func (r *Run) tally(wanted func(checker.Finding) bool) tally {
+	t := tally{count: map[string]int{}}
+	others := map[string]int{}
 	for _, f := range WorstFirst(r.Report) {
-		if wanted(f) {
-			if count[f.ID] == 0 {
-				ids = append(ids, f.ID)
-			}
-			count[f.ID]++
+		if !wanted(f) {
+			others[f.ID]++
+			continue
 		}
+		if t.count[f.ID] == 0 {
+			t.ids = append(t.ids, f.ID)
+		}
+		t.count[f.ID]++
 	}
-	for i, id := range ids {
-		ids[i] = fmt.Sprintf("%s ×%d", id, max(count[id], r.Report.Totals[id]))
+	for _, id := range t.ids {
+		t.count[id] = max(t.count[id], r.Report.Totals[id]-others[id])
 	}
-	return ids
+	return t
+}
+
+func (t tally) total() (n int) {
+	for _, of := range t.count {
+		n += of
+	}
+	return n
+}
+
+func (t tally) texts() (all []string) {
+	for _, id := range t.ids {
+		all = append(all, fmt.Sprintf("%s ×%d", id, t.count[id]))
+	}
+	return all
 }
 
 func (r *Run) judged() string {

@@ -3,8 +3,10 @@
 package plan
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"locktorture/faults"
@@ -20,7 +22,28 @@ type Plan struct {
 // A LeftOut says which fault a plan does without, and why.
 type LeftOut struct {
 	Fault string `json:"fault"`
+	Times int    `json:"times,omitempty"` // how many more of it there would be; 0 is all
 	Why   string `json:"why"`
+}
+
+// Omissions says in a line each what was left out, the faults together that have one reason.
+func (p Plan) Omissions() []string {
+	var reasons []string
+	faults := map[string][]string{}
+	for _, l := range p.LeftOut {
+		if faults[l.Why] == nil {
+			reasons = append(reasons, l.Why)
+		}
+		name := l.Fault
+		if l.Times > 0 {
+			name += fmt.Sprintf(" ×%d", l.Times)
+		}
+		faults[l.Why] = append(faults[l.Why], name)
+	}
+	for i, why := range reasons {
+		reasons[i] = strings.Join(faults[why], ", ") + ": " + why
+	}
+	return reasons
 }
 
 // A sequence is faults of which no two overlap.

@@ -322,7 +322,7 @@ func TestStandardSaysWhatItLeavesOut(t *testing.T) {
 		why   string
 	}{
 		"no killer":   {nodes: 5, main: time.Minute, plain: true, fault: "kill-late", why: "fake testbed: n1 cannot be killed; process, container and embedded can"},
-		"no time":     {nodes: 5, main: 5 * second, fault: "kill-late", why: "did not fit"},
+		"no time":     {nodes: 5, main: 5 * second, fault: "kill-late", why: "no room"},
 		"ten minutes": {nodes: 5, main: 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -465,5 +465,28 @@ func TestForgetful(t *testing.T) {
 	late, err := Forgetful(20*second, true, w.Linked())
 	if err != nil || late.Steps[2].For <= w.TTL {
 		t.Errorf("late: %+v, %v", late, err)
+	}
+}
+
+// What was left out is told in a line for each reason, whatever sequence had no room for it.
+func TestOmissions(t *testing.T) {
+	p := Plan{LeftOut: []LeftOut{{Fault: "kill", Why: "none can be spared"}, {"cut", 2, "no room"}, {Fault: "kill-late", Why: "none can be spared"}, {"stall", 1, "no room"}}}
+	want := []string{"kill, kill-late: none can be spared", "cut ×2, stall ×1: no room"}
+	if got := p.Omissions(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	drawn, err := Standard(StandardConfig{Main: 8 * second}, faulttest.New(5, 4).Linked(), faulttest.Seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, l := range drawn.LeftOut {
+		if told[l.Fault] {
+			t.Errorf("%s is left out twice: %v", l.Fault, drawn.LeftOut)
+		}
+		told[l.Fault] = true
+	}
+	if len(told) == 0 {
+		t.Error("eight seconds have room for all")
 	}
 }

@@ -29,18 +29,21 @@ type span struct{ from, to time.Duration }
 func draw(entries map[string]catalogue.Entry, sequences []sequence, window span, t *faults.Target, rng *rand.Rand, timed ...faults.Spec) (Plan, error) {
 	var plan Plan
 	var all []faults.Spec
+	dropped := map[string]int{} // by fault
 	for _, l := range sequences {
 		plan.Asked += len(l.specs)
 		l.specs = plan.supported(entries, l.specs, t)
-		laid, dropped := l.lay(window.to-window.from, rng)
+		laid, rest := l.lay(window.to-window.from, rng)
 		for i := range laid {
 			laid[i].At += window.from
 		}
 		all = append(all, laid...)
-		for _, name := range slices.Sorted(maps.Keys(tally(dropped))) {
-			why := fmt.Sprintf("%d more did not fit into %v", tally(dropped)[name], window.to-window.from)
-			plan.LeftOut = append(plan.LeftOut, LeftOut{name, why})
+		for _, s := range rest {
+			dropped[s.Fault]++
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(dropped)) {
+		plan.LeftOut = append(plan.LeftOut, LeftOut{name, dropped[name], fmt.Sprintf("no room within %v", window.to-window.from)})
 	}
 	plan.Asked += len(timed)
 	all = append(all, plan.supported(entries, timed, t)...)
@@ -68,16 +71,8 @@ func (p *Plan) supported(entries map[string]catalogue.Entry, specs []faults.Spec
 			kept = append(kept, s)
 		} else if !noted[s.Fault] {
 			noted[s.Fault] = true
-			p.LeftOut = append(p.LeftOut, LeftOut{s.Fault, err.Error()})
+			p.LeftOut = append(p.LeftOut, LeftOut{Fault: s.Fault, Why: err.Error()})
 		}
 	}
 	return kept
-}
-
-func tally(specs []faults.Spec) map[string]int {
-	n := map[string]int{}
-	for _, s := range specs {
-		n[s.Fault]++
-	}
-	return n
 }

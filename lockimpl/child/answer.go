@@ -30,8 +30,11 @@ func (s *session) answered(m *message) {
 		x.lease.granted, x.lease.disowned = time.Now(), x.deserted
 		s.leases[x.lease.handle] = x.lease
 	}
-	if m.T == "release_no" || m.T == "extend_no" || m.T == "check_ok" && !m.Held {
-		s.disown(m.Handle)
+	switch {
+	case m.T == "release_no", m.T == "extend_no", m.T == "check_ok" && !m.Held:
+		s.disown(s.leases[m.Handle], func(*lease) bool { return true })
+	case m.T == "acquire_no": // within a lease it says nothing of that one
+		s.disown(x.lease, func(l *lease) bool { return l.outlived(instant(x.lease.asked)) })
 	}
 	s.remove(x)
 	if x.deserted && m.T == "acquire_ok" {
@@ -86,15 +89,14 @@ func (s *session) undo(l *lease) {
 	}
 }
 
-// disown notes that an owner was told that one hold of its lease is lost: its caller gives back
-// the others next, unless it has already. The caller holds mu.
-func (s *session) disown(handle string) {
-	lost := s.leases[handle]
+// disown notes that an owner was told that one hold of its lease is lost, or that it gets no further one: its caller
+// gives back the others next, unless it has already, those of them that are gone. The caller holds mu.
+func (s *session) disown(lost *lease, gone func(*lease) bool) {
 	if lost == nil || lost.owner == "" {
 		return
 	}
 	for _, l := range s.leases {
-		if l != lost && l.key == lost.key && l.owner == lost.owner && !closedWithin(l.released, 0) {
+		if l != lost && l.key == lost.key && l.owner == lost.owner && !closedWithin(l.released, 0) && gone(l) {
 			l.disowned = true
 		}
 	}
@@ -129,7 +131,7 @@ func (s *session) wrote(m *message) {
 func (s *session) lost(m *message) {
 	s.mu.Lock()
 	l := s.leases[m.Handle]
-	s.disown(m.Handle)
+	s.disown(l, func(*lease) bool { return true })
 	s.mu.Unlock()
 	if l == nil {
 		s.find("a loss under the unknown handle %.80q", m.Handle)

@@ -26,6 +26,7 @@ type lease struct {
 	mu           sync.Mutex
 	fence        uint64
 	until        time.Time
+	lasts        time.Time // until when it lasts, as promised or as was asked for; zero: as long as the library makes it
 	began, ended time.Time
 	told         bool      // lost is closed
 	over         bool      // released is closed: no renewal counts any more
@@ -82,10 +83,26 @@ func (l *lease) grant(m *message) {
 	defer l.mu.Unlock()
 	if m.Until != nil {
 		l.until = instant(*m.Until)
+		l.lasts = l.until
 	}
 	if m.T == "acquire_ok" {
 		l.fence, l.began, l.ended = m.Fence, m.began, m.ended
 	}
+}
+
+// last notes what was asked for: a lease of that length.
+func (l *lease) last(asked time.Time, ttl time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lasts = asked.Add(ttl)
+}
+
+// outlived reports whether the lease was over by t, as promised or as was asked for. One that the library renews is
+// over when that is told.
+func (l *lease) outlived(t time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.watched() && !l.lasts.IsZero() && l.lasts.Before(t)
 }
 
 func (l *lease) lose() {
@@ -137,11 +154,13 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if !l.locker.caps["extend"] {
 		return fmt.Errorf("extend: %w", errors.ErrUnsupported)
 	}
+	asked := time.Now()
 	m, err := l.ask(ctx, "extend", request{"ttl_ms": ttl.Milliseconds()})
 	switch {
 	case err != nil:
 		return err
 	case m.T == "extend_ok":
+		l.last(asked, ttl)
 		l.grant(m)
 		return nil
 	case m.T == "extend_no":

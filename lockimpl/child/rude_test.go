@@ -303,6 +303,58 @@ func TestOtherHoldsOfALostLease(t *testing.T) {
 	}
 }
 
+// TestRefusedReentry: whoever asks once more for what it held, when that lease is over, and is refused, knows that it holds
+// nothing. What its child writes under that lease until it hears of the release does not count. Within the lease a refusal
+// says nothing of it.
+func TestRefusedReentry(t *testing.T) {
+	for name, c := range map[string]struct {
+		caps   string
+		ttl    time.Duration
+		extend bool
+		want   string
+	}{
+		"within the lease":                   {"reentrant,ttl,extend", time.Hour, false, "h1/1 h1/2"},
+		"behind the lease":                   {"reentrant,ttl,extend", time.Millisecond, false, "h1/1"},
+		"within its extension":               {"reentrant,ttl,extend", time.Millisecond, true, "h1/1 h1/2"},
+		"of a lease as the library makes it": {"reentrant,extend", time.Millisecond, false, "h1/1 h1/2"},
+		"of a lease that its library renews": {"reentrant,ttl,extend,watchdog", 0, false, "h1/1 h1/2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			command := script(t, c.caps, "none", `
+			*'"h":"h1"'*'"t":"acquire"'*) echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}" ;;
+			*'"t":"extend"'*) echo "{\"t\":\"extend_ok\",\"re\":$id,\"h\":\"$h\"}" ;;
+			*) echo "{\"t\":\"write\",\"h\":\"h1\",\"n\":1}"; echo "{\"t\":\"acquire_no\",\"re\":$id,\"h\":\"$h\"}"; echo "{\"t\":\"write\",\"h\":\"h1\",\"n\":2}" ;;`)
+			command.IO = time.Second
+			l := start1(t, command, nil)
+			seen := watch(l)
+			again := l.(lockimpl.ReentrantLocker)
+			lease, err := again.AcquireAs(t.Context(), "a", "k", c.ttl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.extend {
+				if err := lease.Extend(t.Context(), time.Hour); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(5 * time.Millisecond)
+			if _, err := again.AcquireAs(t.Context(), "a", "k", c.ttl); !errors.Is(err, lockimpl.ErrHeld) {
+				t.Fatalf("%v, want ErrHeld", err)
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			var got []string
+			for _, w := range seen.writes {
+				got = append(got, fmt.Sprintf("%s/%d", w.Handle, w.N))
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("writes %v count, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // TestStubbornChild does not leave: it is killed, and that is an error.
 func TestStubbornChild(t *testing.T) {
 	needShell(t)

@@ -142,7 +142,7 @@ func (b *block) stories(r *reports.Run) {
 		b.line("replay", r.Replay(s.ID))
 		b.file("picture", r, filepath.Join(reports.PlotsDir, "witness-"+s.ID+".svg"))
 	}
-	if more := r.Violations() - len(r.Stories); more > 0 {
+	if more := r.Untold(); more > 0 {
 		b.line("more", unit.Count(more)+" further violations: see results.json; in all: "+strings.Join(r.Found(), "  "))
 	}
 }

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"fmt"
-
 	"locktorture/faults"
 	"locktorture/faults/link"
 	"locktorture/faults/plan"
@@ -27,9 +25,7 @@ func (e *environment) header(m reports.Meta) history.Header {
 // describe says what the lock runs against, and which faults that does not support.
 func (e *environment) describe(p plan.Plan) reports.Testbed {
 	t := reports.Testbed{Name: e.bed.Name(), Version: e.bed.Version(), Embedded: e.bed.Name() == testbed.KindEmbedded}
-	for _, l := range p.LeftOut {
-		t.LeftOut = append(t.LeftOut, fmt.Sprintf("%s: %s", l.Fault, l.Why))
-	}
+	t.LeftOut = p.Omissions()
 	return t
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
@@ -30,16 +31,9 @@ func stream(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, w
 func drawPlan(c config.Config, l catalogue.Lock, t *faults.Target) (plan.Plan, error) {
 	p, err := draw(c, l, t)
 	if err == nil && len(p.Steps) == 0 && c.Faults.Any() {
-		err = fmt.Errorf("faults %s: none of them can take place within a duration of %v%s", c.Faults.Plan, c.Duration, reasons(p.LeftOut))
+		err = fmt.Errorf("faults %s: none of them can take place within a duration of %v%s", c.Faults.Plan, c.Duration, strings.Join(append([]string{""}, p.Omissions()...), "; "))
 	}
 	return p, err
-}
-
-func reasons(left []plan.LeftOut) (text string) {
-	for _, l := range left {
-		text += fmt.Sprintf("; %s: %s", l.Fault, l.Why)
-	}
-	return text
 }
 
 func draw(c config.Config, l catalogue.Lock, t *faults.Target) (plan.Plan, error) {

@@ -180,8 +180,8 @@ func (s *session) report(ctx context.Context, keep func(*reports.Run) bool) (*re
 		r.Warnings = append(r.Warnings, s.remote.warnings()...)
 		s.noteTrouble(reports.WriteMeta(s.dir, r.Meta))
 	}
-	for _, l := range s.plan.LeftOut {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("fault %s left out: %s", l.Fault, l.Why))
+	for _, text := range s.plan.Omissions() {
+		r.Warnings = append(r.Warnings, "left out: "+text)
 	}
 	if keep != nil && !keep(r) {
 		return r, os.RemoveAll(s.dir)
