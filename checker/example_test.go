@@ -33,5 +33,5 @@ func ExampleCheck() {
 	// Output:
 	// FAIL exit 1
 	// S1 double grant k [a b] [1 3]
-	// find out which node forgot the lock, gave it away or extended it for one who had lost it (see the faults); a fence at the store limits the damage.
+	// look and take in one step, compare the owner in each step that extends or releases, and see whether a node forgot the lock or ended it too early (see the faults); a fence at the store limits the damage.
 }

@@ -6,7 +6,7 @@ var table = []Anomaly{
 	{
 		ID: "S1", Name: "double grant", Property: Exclusion, Traits: ComparesTimes,
 		Meaning: "Two clients were both told “you hold the lock”, at the same time.",
-		Remedy:  "find out which node forgot the lock, gave it away or extended it for one who had lost it (see the faults); a fence at the store limits the damage.",
+		Remedy:  "look and take in one step, compare the owner in each step that extends or releases, and see whether a node forgot the lock or ended it too early (see the faults); a fence at the store limits the damage.",
 	}, {
 		ID: "S2", Name: "stale write accepted", Property: Fencing,
 		Meaning: "The store took a write that carried an older token than one it had taken before: the fence let a former holder overwrite a later one.",
@@ -27,7 +27,7 @@ var table = []Anomaly{
 		ID: "S4", Name: "token order", Property: Tokens, Traits: ComparesTimes,
 		Meaning: "A client that got the lock later was given a token that is not higher: a store that compares tokens would turn away the wrong one.",
 		Title:   "the tokens of {key} went back",
-		Remedy:  "issue tokens from state that survives what the nodes went through.",
+		Remedy:  "issue tokens as numbers that only grow, from state that survives what the nodes went through.",
 	}, {
 		ID: "S4b", Name: "duplicate token", Property: Tokens,
 		Meaning:    "Two holders were given the same token, or one holder's token changed under it: a store cannot tell them apart.",
@@ -124,7 +124,7 @@ var table = []Anomaly{
 		ID: "L8", Name: "leftovers", Property: Leftovers, Traits: NeedsHealth,
 		Meaning: "A node kept a lock key that nobody owns any more, or one that would never expire, or only far later than was asked for.",
 		Title:   "{key} was left behind on a node",
-		Remedy:  "set key and expiry in one step, undo what a failed attempt took, and stop renewing what was released.",
+		Remedy:  "set key and expiry in one step, and only where nobody holds the key; undo what a failed attempt took, and stop renewing what was released.",
 	}, {
 		ID: "L9", Name: "release without effect", Property: Leftovers, Traits: ComparesTimes | NeedsHealth,
 		Meaning: "A client gave the lock back and was told that it worked, and still nobody could get it until its time was up.",
