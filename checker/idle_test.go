@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -55,6 +56,11 @@ func TestStoredThoughFree(t *testing.T) {
 	outlived := func(from int) string {
 		return fmt.Sprintf("\n%dms b invoke acquire k\n%dms b ok acquire k until %dms", from+1, from+2, from+95) + look(from+150, "k", "n1", row) + granted(from+160, "c", "k")
 	}
+	// untold is the same, where the release of b's is of unknown outcome.
+	untold := func(from int, who string) string {
+		return strings.ReplaceAll(fmt.Sprintf("\n%dms b invoke acquire k\n%dms b ok acquire k until %dms\n%[2]dms b invoke release k\n%[2]dms b info release k", from+1, from+2, from+95), " b ", " "+who+" ") +
+			look(from+150, "k", "n1", row) + granted(from+160, "c", "k")
+	}
 	unset, atEnd := look(0, "k", "n1", gone), "\n990ms witness ok key k node n1 holder row=9 pttl -1"
 	const finally = "\n990ms witness ok key %s node n1 holder row=9 pttl -1"
 	for _, c := range []struct {
@@ -103,8 +109,12 @@ func TestStoredThoughFree(t *testing.T) {
 			unset + busy(0, "\n5ms d invoke acquire k") + "\n25ms d fail acquire k" + busy(200, "\n205ms d invoke acquire k") + "\n225ms d fail acquire k" + atEnd, 2},
 		{"at the end, and was seen before two grants when one of unknown outcome might have set it", one,
 			unset + busy(0, "\n5ms d invoke acquire k\n6ms d info acquire k") + busy(200, "\n205ms e invoke acquire k\n206ms e info acquire k") + atEnd, 1},
+		{"at the end, and was seen before two grants while servers may have kept a lease", one,
+			unset + busy(0, "\n3ms d invoke acquire k\n4ms d ok acquire k until 8ms") + busy(200, "\n203ms e invoke acquire k\n204ms e ok acquire k until 208ms") + atEnd, 1},
 		{"at the end, and was seen before two grants behind leases that ran out", one,
 			unset + outlived(0) + outlived(300) + atEnd, 1},
+		{"at the end, and was seen before two grants behind releases of unknown outcome", one,
+			unset + untold(0, "b") + untold(300, "d") + atEnd, 1},
 		{"at the end, of which one such text is known", one, left(0, "k", "n1") + granted(90, "c", "k") + fmt.Sprintf(finally, "k"), 1},
 		{"at the end, of which two such texts are known", one, left(0, "k", "n1") + granted(90, "c", "k") + left(200, "m", "n1") + granted(290, "c", "m") + fmt.Sprintf(finally, "m"), 0},
 	} {

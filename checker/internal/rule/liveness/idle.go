@@ -54,13 +54,13 @@ func (i *Idle) Has(text string) bool { return i.proofs[shape(text)] >= recurrenc
 // A start is how an acquire found its key.
 type start struct {
 	alone bool          // nobody else was asking for it
-	free  bool          // nor held it, nor had left a lease there: the last one had been given back, and it was said to be gone
+	free  bool          // nobody held it, or had left a lease there: the last one had been given back, and was said to be gone
 	since time.Duration // and nobody had asked for anything, or been answered, since
 }
 
 func (k *sampledKey) start() start {
-	alone := len(k.open) == 0
-	return start{alone, alone && len(k.leases)+len(k.kept)+len(k.late) == 0 && k.given.answered > 0, k.last}
+	free := len(k.leases) == 0 && len(k.kept) == 0 && len(k.late) == 0 && k.given != (returned{})
+	return start{len(k.open) == 0, free, k.last}
 }
 
 // ignores notes what a grant proves of texts that are to stay for longer than any lease, and that nobody owned any
