@@ -240,7 +240,7 @@ func (d *DoubleGrants) candidate(p pair) *rule.Candidate {
 	if a.FirstDeadline <= p.from || a.TwoTokens() {
 		h.Witness = append(h.Witness, a.DeadlineIdx)
 	}
-	late := late(a)
+	late := unansweredBefore(a)
 	h.Text = func() string {
 		if p.idx != 0 {
 			return p.prolonged(h.Length())
@@ -252,9 +252,9 @@ func (d *DoubleGrants) candidate(p pair) *rule.Candidate {
 	return h
 }
 
-// late says which release of g's holder may have ended g, though it was of the lease before: it was of unknown
+// unansweredBefore says which release of g's holder may have ended g, though it was of the lease before: it was of unknown
 // outcome. It is empty where there is none.
-func late(g *ledger.Grant) string {
+func unansweredBefore(g *ledger.Grant) string {
 	before := g.Holder.Prior
 	if g.Holder.Grant != g || before == nil || !before.ReleaseUnknown {
 		return ""
