@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,9 @@ import (
 	"locktorture/faults"
 	"locktorture/faults/catalogue"
 	"locktorture/faults/internal/faulttest"
+	"locktorture/faults/link"
 	"locktorture/faults/watch"
+	"locktorture/workload/history"
 )
 
 const second = time.Second
@@ -61,7 +64,9 @@ func TestPhaseLock(t *testing.T) {
 		"before an early one":     {faults.Trigger{After: 23900 * time.Millisecond, On: watch.RenewalDue, Then: -second / 4}, 24*second + third - second/4},
 		"before expiry":           {faults.Trigger{On: watch.Expiry, Then: -second / 4}, 3750 * time.Millisecond},
 		"after expiry":            {faults.Trigger{On: watch.Expiry, Then: second / 4}, 4250 * time.Millisecond},
+		"just before early ones":  {faults.Trigger{After: 23900 * time.Millisecond, On: watch.RenewalDue, Then: -second / 50}, 24620*time.Millisecond + third - second/50},
 		"expiry of a renewed one": {faults.Trigger{After: 20 * second, On: watch.Expiry}, 22500 * time.Millisecond},
+		"renewed a little early":  {faults.Trigger{After: 23900 * time.Millisecond, On: watch.Expiry}, 26620 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -72,6 +77,223 @@ func TestPhaseLock(t *testing.T) {
 					t.Errorf("started at %v, want %v (%v)", res.Steps[0].Started, c.want, err)
 				}
 				time.Sleep(40 * second) // let the script end inside the bubble
+			})
+		})
+	}
+}
+
+// Of several leases the one is waited for whose moment comes first; a later grant of another is no renewal of it, and
+// a client that a fault has stopped has no moments, whatever it is answered meanwhile.
+func TestFirstOfSeveralLeases(t *testing.T) {
+	third := 2 * second / 3
+	for name, c := range map[string]struct {
+		after  time.Duration
+		paused bool // c00 is, from before its renewal falls due
+		want   time.Duration
+	}{
+		"granted meanwhile":     {0, false, second + third},
+		"granted already":       {1620 * time.Millisecond, false, second + third},
+		"the first one's stops": {0, true, 1600*time.Millisecond + third},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(5, 2)
+				w.Script(map[time.Duration]func(){
+					1 * second: func() { w.Grant("k0", "c00") },
+					1590 * time.Millisecond: func() {
+						if c.paused {
+							w.Extend("k0", "c00")
+						}
+					},
+					1600 * time.Millisecond: func() { w.Grant("k1", "c01") },
+				})
+				steps := []faults.Step{{When: faults.Trigger{After: c.after, On: watch.RenewalDue}, Fault: faulttest.Plain("a")}}
+				if c.paused {
+					steps = append(steps, faults.Step{When: faults.Trigger{After: 1200 * time.Millisecond}, Fault: fault("pause-client", faults.Params{Client: "c00"}), For: 5 * second})
+				}
+				if res, err := w.Run(t.Context(), steps...); err != nil || res.Steps[0].Started != c.want {
+					t.Errorf("started at %v, want %v (%v)", res.Steps[0].Started, c.want, err)
+				}
+			})
+		})
+	}
+}
+
+// A client that another fault has stopped has no moments, unless it is asked for by name.
+func TestMomentsOfStoppedClients(t *testing.T) {
+	for by, want := range map[string]time.Duration{"": 2 * second, "c00": second} {
+		synctest.Test(t, func(t *testing.T) {
+			w := faulttest.New(5, 2)
+			w.Script(map[time.Duration]func(){second: func() { w.Grant("k0", "c00") }, 2 * second: func() { w.Grant("k1", "c01") }})
+			res, err := w.Run(t.Context(),
+				faults.Step{When: faults.Trigger{On: watch.AcquireReplied, By: by}, Fault: faulttest.Plain("a")},
+				faults.Step{Fault: fault("pause-client", faults.Params{Client: "c00"}), For: 5 * second})
+			if err != nil || res.Steps[0].Started != want {
+				t.Errorf("by %q: started at %v, want %v (%v)", by, res.Steps[0].Started, want, err)
+			}
+		})
+	}
+}
+
+// A release is late when less than a third is left of a lease, counted from its last extension.
+func TestLateRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(5, 1)
+		w.Script(map[time.Duration]func(){
+			2 * second:              func() { w.Release("k0", "c00") }, // which it does not hold
+			3 * second:              func() { w.Grant("k1", "c00") },
+			4200 * time.Millisecond: func() { w.Release("k1", "c00") }, // with two fifths left
+			5 * second:              func() { w.Grant("k2", "c00") },
+			6 * second:              func() { w.Extend("k2", "c00") },
+			7 * second:              func() { w.Release("k2", "c00") },
+			8 * second:              func() { w.Grant("k3", "c00") },
+			9400 * time.Millisecond: func() { w.Release("k3", "c00") }, // with three tenths left
+		})
+		res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: watch.LateRelease}, Fault: faulttest.Plain("a")})
+		if want := 9400 * time.Millisecond; err != nil || res.Steps[0].Started != want {
+			t.Errorf("started at %v, want %v (%v)", res.Steps[0].Started, want, err)
+		}
+	})
+}
+
+// A tappedLink is one on which nothing passes but what a test says.
+type tappedLink struct {
+	link.Link
+	mu     sync.Mutex
+	report func(link.TapEvent) // nil: nobody listens
+}
+
+func (*tappedLink) Client() string        { return "" }
+func (*tappedLink) Node() string          { return "" }
+func (*tappedLink) Traffic() link.Traffic { return link.Traffic{} }
+func (l *tappedLink) Tap(report func(link.TapEvent)) (stop func()) {
+	l.listen(report)
+	return func() { l.listen(nil) }
+}
+
+func (l *tappedLink) listen(report func(link.TapEvent)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report = report
+}
+
+func (l *tappedLink) listener() func(link.TapEvent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.report
+}
+
+// passes has whoever listens see what passes.
+func (l *tappedLink) passes(e link.TapEvent) {
+	if report := l.listener(); report != nil {
+		report(e)
+	}
+}
+
+// tap puts such a link between each client and each node of w.
+func tap(w *faulttest.World) map[string]*tappedLink {
+	links := map[string]*tappedLink{}
+	for _, c := range w.Clients {
+		for _, n := range w.Testbed.Nodes() {
+			links[c.Name()+"→"+n.Name()] = &tappedLink{}
+		}
+	}
+	w.Link = func(client, node string) link.Link {
+		if l := links[client+"→"+node]; l != nil {
+			return l
+		}
+		return nil
+	}
+	return links
+}
+
+// Between two steps of an operation a fault of links is in force at the second request, any other fault at the answer to
+// the first: of an operation of the same client that is still under way. What is no step does not count.
+func TestMidwayOfAnOperation(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault faults.Fault
+		want  time.Duration
+	}{
+		"links":  {&slowLinks{Fault: faulttest.Plain("a"), takes: time.Millisecond}, 9*second + time.Millisecond},
+		"others": {faulttest.Plain("a"), 8 * second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, 2)
+				links := tap(w)
+				passes := func(client string, request uint64, command, key string, reply bool) func() {
+					return func() {
+						links[client+"→n1"].passes(link.TapEvent{Client: client, Node: "n1", Time: time.Now(), Conn: 1, Request: request, Command: command, Key: key, Reply: reply})
+					}
+				}
+				invoke := func(process int, kind history.Kind, key string) {
+					w.Rec.Append(history.Event{Process: process, Kind: kind, Op: history.Acquire, Key: key, Owner: "c00"})
+				}
+				gaveUp, asksAgain := w.Rec.NewProcess(), w.Rec.NewProcess()
+				w.Script(map[time.Duration]func(){
+					1 * second:              func() { invoke(gaveUp, history.Invoke, "k0") },
+					1500 * time.Millisecond: passes("c01", 1, "SET", "k0", false), // which is asked for by c00 alone
+					2 * second:              passes("c01", 1, "SET", "k0", true),
+					2500 * time.Millisecond: passes("c01", 2, "EXPIRE", "k0", false),
+					3 * second:              passes("c00", 1, "SUBSCRIBE", "freed", false),
+					3500 * time.Millisecond: passes("c00", 1, "SUBSCRIBE", "freed", true),
+					4 * second:              passes("c00", 2, "SETNX", "k0", false),
+					5 * second:              func() { invoke(gaveUp, history.Info, "k0"); invoke(asksAgain, history.Invoke, "k1") },
+					6 * second:              passes("c00", 2, "SETNX", "k0", true), // too late
+					7 * second:              passes("c00", 3, "SETNX", "k1", false),
+					8 * second:              passes("c00", 3, "SETNX", "k1", true),
+					9 * second:              passes("c00", 4, "EXPIRE", "k1", false),
+				})
+				res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: watch.AcquireMidway}, Fault: c.fault, For: second})
+				if err != nil || res.Steps[0].Started != c.want {
+					t.Errorf("started at %v, want %v (%v)", res.Steps[0].Started, c.want, err)
+				}
+				time.Sleep(10 * second) // let the script end inside the bubble
+			})
+		})
+	}
+}
+
+// A client waits at a tapped command until the fault is in force, or the run ends, and not for longer than a tenth of a
+// second; who sends something else, or is not named, does not.
+func TestTappedCommandsWait(t *testing.T) {
+	const millisecond = time.Millisecond
+	for name, c := range map[string]struct {
+		when  faults.Trigger
+		takes time.Duration // until the fault is in force
+		ends  time.Duration // when the run ends
+		want  time.Duration
+	}{
+		"until it is in force":  {faults.Trigger{On: faults.Command("SET", "n1")}, 7 * millisecond, 5 * second, 7 * millisecond},
+		"for a tenth at most":   {faults.Trigger{On: faults.Command("SET", "")}, second, 5 * second, 100 * millisecond},
+		"a pause, and the end":  {faults.Trigger{On: faults.Command("SET", "n1"), Then: second}, 0, second + 5*millisecond, 5 * millisecond},
+		"a reply":               {faults.Trigger{On: faults.Reply("SET", "n1")}, 7 * millisecond, 2 * second, 0},
+		"another node":          {faults.Trigger{On: faults.Command("SET", "n2")}, 7 * millisecond, 2 * second, 0},
+		"another client's":      {faults.Trigger{On: faults.Command("SET", "n1"), By: "c01"}, 7 * millisecond, 2 * second, 0},
+		"another one's command": {faults.Trigger{On: faults.Command("GET", "n1")}, 7 * millisecond, 2 * second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(2, 2)
+				links := tap(w)
+				var held time.Duration
+				w.Script(map[time.Duration]func(){
+					second: func() {
+						sent := time.Now()
+						links["c00→n1"].passes(link.TapEvent{Client: "c00", Node: "n1", Time: sent, Conn: 1, Request: 1, Command: "SET", Key: "k0"})
+						held = time.Since(sent)
+					},
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), c.ends)
+				defer cancel()
+				if _, err := w.Run(ctx, faults.Step{When: c.when, Fault: &slowLinks{Fault: faulttest.Plain("a"), takes: c.takes}, For: second}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(second) // let the script end inside the bubble
+				synctest.Wait()
+				if held != c.want || links["c00→n1"].listener() != nil {
+					t.Errorf("waited for %v, want %v; somebody listens still %t", held, c.want, links["c00→n1"].listener() != nil)
+				}
 			})
 		})
 	}

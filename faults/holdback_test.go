@@ -10,6 +10,7 @@ import (
 
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
+	"locktorture/faults/link"
 	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
@@ -38,6 +39,15 @@ type patientClient struct {
 }
 
 func (c *patientClient) HoldBack(wait func()) { c.wait = wait }
+
+// heldBack makes w's clients such that can be held back.
+func heldBack(w *faulttest.World) (clients []*patientClient) {
+	for i, c := range w.Clients {
+		clients = append(clients, &patientClient{Client: c.(*faulttest.Client)})
+		w.Clients[i] = clients[i]
+	}
+	return clients
+}
 
 // held has a client send something and returns how long it was held back before.
 func (c *patientClient) held(send func()) time.Duration {
@@ -74,8 +84,7 @@ func TestRequestsWaitForTheirFault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := faulttest.New(1, 1)
-				client := &patientClient{Client: w.Clients[0].(*faulttest.Client)}
-				w.Clients[0] = client
+				client := heldBack(w)[0]
 				var longest time.Duration
 				event := func(op history.Op) func() {
 					return func() {
@@ -108,8 +117,67 @@ func TestRequestsWaitForTheirFault(t *testing.T) {
 	}
 }
 
+// One request alone waits for a fault, though another one comes before it is in force.
+func TestOneRequestWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 2)
+		clients := heldBack(w)
+		var held time.Duration
+		w.Script(map[time.Duration]func(){
+			second: func() {
+				held = clients[1].held(func() {
+					for _, owner := range []string{"c01", "c00"} {
+						w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: "k", Owner: owner})
+					}
+				})
+			},
+		})
+		links := &slowLinks{Fault: faulttest.Plain("a"), takes: 7 * time.Millisecond}
+		if _, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: watch.AcquireSent}, Fault: links, For: second}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(second) // let the script end inside the bubble
+		synctest.Wait()
+		if held != 7*time.Millisecond || clients[0].wait != nil {
+			t.Errorf("the first one was held back for %v, the second one %t", held, clients[0].wait != nil)
+		}
+	})
+}
+
+// Nobody is held back for a step whose moment comes when the run ends.
+func TestNobodyWaitsAtTheEnd(t *testing.T) {
+	for i := range 40 { // either may be seen first
+		synctest.Test(t, func(t *testing.T) {
+			w := faulttest.New(1, 1)
+			client, links := heldBack(w)[0], tap(w)
+			on := []watch.Moment{watch.AcquireSent, faults.Command("SET", "")}[i%2]
+			ctx, cancel := context.WithCancel(t.Context())
+			var held time.Duration
+			w.Script(map[time.Duration]func(){
+				second: func() {
+					cancel()
+					sent := time.Now()
+					client.held(func() {
+						w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: "k", Owner: "c00"})
+						links["c00→n1"].passes(link.TapEvent{Client: "c00", Node: "n1", Time: time.Now(), Command: "SET", Key: "k"})
+					})
+					held = time.Since(sent)
+				},
+			})
+			if _, err := w.Run(ctx, faults.Step{When: faults.Trigger{On: on}, Fault: &slowLinks{Fault: faulttest.Plain("a")}, For: second}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(second) // let the script end inside the bubble
+			synctest.Wait()
+			if held != 0 {
+				t.Errorf("held back for %v", held)
+			}
+		})
+	}
+}
+
 // A step that is to hit whoever takes a key passes by those who ask for one that
-// somebody else holds, has not been seen to give back, or asks for too.
+// somebody else holds, has not been seen to give back, or asks for too. Whoever was granted a key has taken it.
 func TestTakerAsksForAFreeKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(1, 3)
@@ -119,16 +187,18 @@ func TestTakerAsksForAFreeKey(t *testing.T) {
 			}
 		}
 		w.Script(map[time.Duration]func(){
-			1 * second: func() { w.Grant("k", "c00") },
+			1 * second: func() { w.Grant("k", "c00"); ask("wanted", "c01")() },
 			2 * second: ask("k", "c01"),
 			3 * second: func() { w.Release("k", "c00") }, // which is not answered
-			4 * second: ask("k", "c02"),
+			4 * second: func() { ask("k", "c02")(); ask("wanted", "c02")() },
 			5 * second: ask("free", "c02"),
 		})
 		taker := &slowLinks{Fault: faulttest.Plain("a"), Params: faults.Params{Client: faults.RoleTaker}}
-		res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{After: 1500 * time.Millisecond, On: watch.AcquireSent}, Fault: taker, For: second})
-		if err != nil || res.Steps[0].Started != 5*second {
-			t.Errorf("started at %v, want 5s (%v)", res.Steps[0].Started, err)
+		res, err := w.Run(t.Context(),
+			faults.Step{When: faults.Trigger{After: 1500 * time.Millisecond, On: watch.AcquireSent}, Fault: taker, For: second},
+			faults.Step{When: faults.Trigger{On: watch.AcquireReplied}, Fault: taker, For: second})
+		if err != nil || res.Steps[0].Started != 5*second || res.Steps[1].Started != second {
+			t.Errorf("started at %v and %v, want 5s and 1s (%v)", res.Steps[0].Started, res.Steps[1].Started, err)
 		}
 	})
 }
@@ -153,7 +223,8 @@ func TestNestedOfAMoment(t *testing.T) {
 				w.Script(map[time.Duration]func(){
 					500 * time.Millisecond:  func() { w.Grant("k0", "c00"); w.Grant("k1", "c01") },
 					1 * second:              func() { w.Release("k0", "c00"); w.Grant("k2", "c00") },
-					3 * second:              func() { w.Grant("k1", "c01"); w.Grant("k2", "c00"); w.Grant("k2", "c00") },
+					2800 * time.Millisecond: func() { w.Grant("k1", "c01") },
+					3 * second:              func() { w.Grant("k2", "c00"); w.Grant("k2", "c00") },
 					3500 * time.Millisecond: func() { w.Return("k1", "c01"); w.Return("k2", "c00") },
 					3700 * time.Millisecond: func() { w.Return("k2", "c00") },
 					7 * second:              func() { w.Grant("k3", "c00") },
@@ -170,7 +241,7 @@ func TestNestedOfAMoment(t *testing.T) {
 	}
 }
 
-// A step that is to hit a reader passes by the moments of writers, and of who reads alone.
+// A step that is to hit a reader passes by the moments of writers, and of who reads alone, whatever its fault is.
 func TestReaderOfAMoment(t *testing.T) {
 	for on, want := range map[watch.Moment]time.Duration{watch.AcquireSent: 2 * second, watch.AcquireReplied: 2 * second, watch.ReleaseSent: 4 * second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -181,8 +252,11 @@ func TestReaderOfAMoment(t *testing.T) {
 				3 * second: func() { w.Release("k0", "c00") },
 				4 * second: func() { w.Release("k1", "c01") },
 			})
-			res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: on}, Fault: fault("pause-client", faults.Params{Client: faults.RoleReader}), For: second})
-			if err != nil || res.Steps[0].Started != want || res.Steps[0].Target == nil || !slices.Equal(res.Steps[0].Target.Clients, []string{"c01"}) {
+			reader := faults.Params{Client: faults.RoleReader}
+			res, err := w.Run(t.Context(),
+				faults.Step{When: faults.Trigger{On: on}, Fault: fault("pause-client", reader), For: second},
+				faults.Step{When: faults.Trigger{On: on}, Fault: &slowLinks{Fault: faulttest.Plain("a"), Params: reader}, For: second})
+			if err != nil || res.Steps[0].Started != want || res.Steps[1].Started != want || res.Steps[0].Target == nil || !slices.Equal(res.Steps[0].Target.Clients, []string{"c01"}) {
 				t.Errorf("%s: started at %v against %v, want %v against c01 (%v)", on, res.Steps[0].Started, res.Steps[0].Target, want, err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
+	"locktorture/faults/internal/phrase"
 	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
@@ -69,14 +70,16 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 	}{
 		"neither came before": {faults.Trigger{On: watch.RenewalDue, Within: second, Else: watch.AcquireReplied}, "2s invoke fault a"},
 		"the first came":      {faults.Trigger{On: watch.AcquireReplied, Within: 3 * second, Else: watch.ReleaseSent}, "2s invoke fault a"},
+		"of the same client":  {faults.Trigger{On: watch.RenewalDue, By: "c01", Within: second, Else: watch.AcquireReplied}, "4s invoke fault a"},
 		"in time, not later":  {faults.Trigger{On: watch.ReleaseSent, Within: second, Else: watch.AcquireReplied}, "2s invoke fault a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := faulttest.New(5, 1)
+				w := faulttest.New(5, 2)
 				w.Script(map[time.Duration]func(){
 					2 * second: func() { w.Grant("k0", "c00#1") },
 					3 * second: func() { w.Release("k0", "c00#1") },
+					4 * second: func() { w.Grant("k0", "c01#1") },
 				})
 				if _, err := w.Run(t.Context(), faults.Step{When: c.when, Fault: faulttest.Plain("a")}); err != nil {
 					t.Fatal(err)
@@ -107,8 +110,9 @@ func TestStepLastsUntil(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := faulttest.New(5, 3)
-				w.GrantToRead("k0", "c02#1")
+				w.TTL = 20 * second
 				w.Script(map[time.Duration]func(){
+					second / 5: func() { w.GrantToRead("k0", "c02#1") },
 					1 * second: func() { w.GrantToRead("k0", "c00#1") },
 					2 * second: func() { w.Grant("k1", "c01#1"); w.Return("k1", "c01#1") },
 					3 * second: func() { w.Return("k0", "c00#1"); w.GrantToRead("k0", "c00#1") },
@@ -138,6 +142,32 @@ func TestStepLastsUntil(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The moment that ends a step is another client's than its victim's, whosever moment it began at, and the step is over a
+// while after it, whether it affected anything or not.
+func TestStepLastsUntilAnotherThanItsVictim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(5, 2)
+		f := faulttest.Fault("a", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+			s.Begin(faults.Hit{Clients: []string{"c01"}})
+			return faults.Injection{TookEffect: func() bool { return false }}, nil
+		})
+		w.Script(map[time.Duration]func(){
+			1 * second: func() { w.Grant("k0", "c00"); w.Return("k0", "c00") },
+			2 * second: func() { w.Grant("k0", "c01"); w.Return("k0", "c01") },
+			3 * second: func() { w.Grant("k0", "c00") },
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*second) // until then another victim is waited for
+		defer cancel()
+		when := faults.Trigger{On: watch.AcquireReplied, By: "c00"}
+		if _, err := w.Run(ctx, faults.Step{When: when, For: 8 * second, Until: watch.AcquireReplied, Lag: second / 4, Fault: f}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := w.Story()[2], "3.25s invoke heal a"; got != want {
+			t.Errorf("healed with %q, want %q", got, want)
+		}
+	})
 }
 
 // A step does not wait so long for its moment that the load is over before another one comes,
@@ -215,6 +245,35 @@ func TestAnotherVictim(t *testing.T) {
 	}
 }
 
+// No other victim is tried where there is none, or where another step waits for this one.
+func TestNoOtherVictim(t *testing.T) {
+	for name, c := range map[string]struct {
+		clients int
+		role    string
+		want    int
+	}{
+		"several clients": {2, "c00", 3},
+		"one client":      {1, "c00", 1},
+		"it has a name":   {2, "c00 as victim", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, c.clients)
+				tries := 0
+				f := faulttest.Fault("a", func(_ context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+					tries++
+					found, err := s.PickClients(c.role, rng)
+					s.Begin(faults.Hit{Clients: phrase.Names(found)})
+					return faults.Injection{TookEffect: func() bool { return false }}, err
+				})
+				if _, err := w.Run(t.Context(), faults.Step{For: second, Fault: f}); err != nil || tries != c.want {
+					t.Errorf("%d tries, want %d (%v)", tries, c.want, err)
+				}
+			})
+		})
+	}
+}
+
 // No other victim is tried once there is no time to hurt it: the wait for the first
 // one's impact is cut short, and a moment that comes too late is let pass.
 func TestAnotherVictimInTime(t *testing.T) {
@@ -257,6 +316,60 @@ func TestAnotherVictimInTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A fault that has affected nothing is kept in force for two TTLs more, or its own length again, and while the load
+// lasts: half the time that is left where another victim may be tried. What it affects meanwhile is seen soon.
+func TestFaultWaitsForItsImpact(t *testing.T) {
+	nodes, client := faults.Hit{Nodes: []string{"n1"}}, faults.Hit{Clients: []string{"c00"}}
+	for name, c := range map[string]struct {
+		hit     faults.Hit
+		length  time.Duration
+		load    time.Duration
+		affects time.Duration // when it affects something
+		want    time.Duration // when it is healed
+	}{
+		"two TTLs":               {nodes, second, 0, time.Hour, 5 * second},
+		"its own length":         {nodes, 6 * second, 0, time.Hour, 12 * second},
+		"while the load lasts":   {nodes, second, 4 * second, time.Hour, 4 * second},
+		"no other victim":        {nodes, second, 6 * second, time.Hour, 5 * second},
+		"another victim":         {client, second, 6 * second, time.Hour, 3 * second},
+		"too late for another":   {client, 4 * second, 6 * second, time.Hour, 6 * second},
+		"it affects something":   {nodes, second, 0, 3050 * time.Millisecond, 3100 * time.Millisecond},
+		"it has affected enough": {nodes, second, 0, second / 2, second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, 2)
+				w.Load = c.load
+				start := time.Now()
+				f := faulttest.Fault("a", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+					s.Begin(c.hit)
+					return faults.Injection{Receipt: "x", TookEffect: func() bool { return time.Since(start) >= c.affects }}, nil
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if _, err := w.Run(ctx, faults.Step{For: c.length, Fault: f}); err != nil {
+					t.Fatal(err)
+				}
+				healed := w.Events.Events[slices.IndexFunc(w.Events.Events, func(e history.Event) bool { return e.Op == history.Heal })].Time
+				if healed < c.want || healed > c.want+100*time.Millisecond {
+					t.Errorf("healed at %v, want %v", healed, c.want)
+				}
+			})
+		})
+	}
+}
+
+// Where no client does anything, nothing is affected, whatever the fault says of itself.
+func TestNothingIsAffectedWhereNobodyIsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.Idle(1, 1)
+		if _, err := w.Run(t.Context(), faults.Step{For: second, Fault: faulttest.Plain("a")}); err != nil {
+			t.Fatal(err)
+		}
+		w.WantStory(t, "0s invoke fault a", "0s info fault a", "5s invoke heal a", "5s info heal a")
+	})
 }
 
 func TestHealOnCancel(t *testing.T) {

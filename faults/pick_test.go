@@ -52,6 +52,13 @@ func TestPickClients(t *testing.T) {
 		if len(seen) != 3 || seen["c02"] {
 			t.Errorf("any: %v", seen)
 		}
+		restored := s.CutLink(faults.LinkID{Client: "c01", Node: "n1"})
+		for seed := range uint64(40) {
+			if got, _ := s.PickClients("", faulttest.Seeded(seed)); got[0].Name() == "c01" {
+				t.Error("any: c01, which is cut off from a node already")
+			}
+		}
+		restored()
 		if err := s.Claim("c02"); !errors.Is(err, faults.ErrMissed) {
 			t.Errorf("taken twice: %v", err)
 		}
@@ -97,11 +104,34 @@ func TestPickReader(t *testing.T) {
 	})
 }
 
+// Whose lease is over holds nothing. At a command that passes, its client is the holder if it holds anything, since the
+// command may name the key otherwise; between two steps only of the key in question.
+func TestPickHolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 2)
+		w.Inside(t, func(s *faults.Scope) {
+			w.Grant("k0", "c00")
+			pick := func() string { return pickAfter(t, s, faults.RoleHolder, 0) }
+			for on, want := range map[watch.Moment]string{faults.Command("SET", ""): "c00", watch.RenewalMidway: ""} {
+				s.Occasion.Moment, s.Occasion.Node, s.Occasion.Owner, s.Occasion.Key = on, "n1", "c00", "lock:k0"
+				if got := pick(); got != want {
+					t.Errorf("at %s: %q, want %q", on, got, want)
+				}
+			}
+			s.Occasion = faults.Occasion{}
+			time.Sleep(w.Target.TTL)
+			if got := pick(); got != "" {
+				t.Errorf("behind the end of its lease: %q", got)
+			}
+		})
+	})
+}
+
 // Who gives back what it held is the holder of that moment, though it holds it no more.
 func TestPickWhoGivesBack(t *testing.T) {
 	w := faulttest.New(1, 2)
 	w.Inside(t, func(s *faults.Scope) {
-		for _, m := range []watch.Moment{watch.ReleaseSent, watch.ReleaseReplied} {
+		for _, m := range []watch.Moment{watch.ReleaseSent, watch.ReleaseMidway, watch.ReleaseReplied} {
 			s.Occasion.Moment, s.Occasion.Owner, s.Occasion.Key = m, "c01", "k0"
 			if got, err := s.PickClients(faults.RoleHolder, faulttest.Seeded(1)); err != nil || !slices.Equal(phrase.Names(got), []string{"c01"}) {
 				t.Errorf("at %s: %v, %v", m, phrase.Names(got), err)
@@ -118,6 +148,7 @@ func TestPickWriter(t *testing.T) {
 	ask := func(key, owner string, m history.Mode) {
 		w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: key, Owner: owner, Mode: m})
 	}
+	ask("free", "c03", history.Exclusive)
 	ask("k0", "c01", history.Exclusive)
 	w.Inside(t, func(s *faults.Scope) {
 		pick := func(waited time.Duration) string { return pickAfter(t, s, faults.RoleWriter, waited) }
@@ -138,6 +169,12 @@ func TestPickWriter(t *testing.T) {
 		}
 		if got := pick(w.Target.TTL/4 + 1); got == "" {
 			t.Error("after a quarter of a TTL nobody will do")
+		}
+		if err := s.Claim("c01"); err != nil {
+			t.Error(err)
+		}
+		if got := pickAfter(t, s, faults.RoleWaiter, 0); got != "c03" {
+			t.Errorf("another fault has c01, and %q is the next waiter", got)
 		}
 	})
 }
@@ -180,7 +217,7 @@ func TestPickWanted(t *testing.T) {
 		if got := pick(s); len(got) > 0 {
 			t.Errorf("nobody asks: %v", got)
 		}
-		ask("k0", "c00", history.Invoke)
+		ask("k0", "c00#2", history.Invoke)
 		ask("k3", "c03", history.Invoke)
 		if got := pick(s); len(got) > 0 {
 			t.Errorf("nobody asks for what another one holds: %v", got)
@@ -189,6 +226,8 @@ func TestPickWanted(t *testing.T) {
 		if got := pick(s); !slices.Equal(got, []string{"c01"}) {
 			t.Errorf("c03 was refused k1: %v", got)
 		}
+		w.Grant("k4", "c02")
+		ask("k4", "c03", history.Invoke)
 		s.Occasion.Owner, s.Occasion.Key = "c02", "k2"
 		if got := pick(s); len(got) > 0 {
 			t.Errorf("nobody asks for c02's: %v", got)
@@ -244,6 +283,27 @@ func TestPickNodes(t *testing.T) {
 		}
 		if got, err := s.PickNodes(t.Context(), faults.RoleMinority, nil, faulttest.Seeded(3)); !errors.Is(err, faults.ErrMissed) {
 			t.Errorf("no node can be spared any more: %v, %v", phrase.Names(got), err)
+		}
+	})
+}
+
+// The swing nodes are those of the lease of the moment, or of a client that is named, and not of whoever holds beside.
+func TestPickSwing(t *testing.T) {
+	w := faulttest.New(3, 2)
+	w.Grant("k0", "c00")
+	w.Grant("k1", "c01")
+	w.Inside(t, func(s *faults.Scope) {
+		for _, n := range []string{"n1", "n3"} {
+			defer s.CutLink(faults.LinkID{Client: "c00", Node: n})()
+		}
+		for seed := range uint64(20) {
+			s.Occasion = faults.Occasion{}
+			named, err := s.PickNodes(t.Context(), faults.RoleSwing, w.Clients[:1], faulttest.Seeded(seed))
+			s.Occasion.Owner, s.Occasion.Key = "c00", "k0"
+			atMoment, alsoErr := s.PickNodes(t.Context(), faults.RoleSwing, nil, faulttest.Seeded(seed))
+			if got := append(phrase.Names(named), phrase.Names(atMoment)...); !slices.Equal(got, []string{"n2", "n2"}) {
+				t.Errorf("%v (%v, %v), want the one node that c00 reaches", got, err, alsoErr)
+			}
 		}
 	})
 }

@@ -24,16 +24,23 @@ func TestMisfits(t *testing.T) {
 		{"kill:at=5s:for=1s", 3 * second, "--duration 6s would do"},
 		{"kill:at=1s:for=1s:times=3:every=2s", 5 * second, "--duration 6s would do"},
 		{"kill:at=1s:for=1s:times=3:every=2s", 6 * second, ""},
+		{"kill:on=expiry:then=3s:at=1s:for=1s", 4 * second, "--duration 5s would do"},
 		{"kill:node=n9", 20 * second, `node "n9" does not exist`},
 		{"kill:node=store", 20 * second, `node "store" does not exist`},
 		{"latency:node=store", 20 * second, ""},
 		{"pause-client:client=c77", 20 * second, `client "c77" does not exist`},
 		{"pause-client:client=any as a,crash-client:client=a", 20 * second, ""},
+		{"kill:node=any as a,pause-node:node=a", 20 * second, ""},
+		{"pause-client:holder:on=time:at=1s:for=2s,pause-client:holder:on=time:at=2s:for=1s", 20 * second, ""}, // of two holders
 		{"pause-client:on=bound:by=nobody", 20 * second, `by "nobody" does not exist`},
+		{"kill:on=command:SET@store", 20 * second, ""},
 		{"kill:on=command:SET@n9", 20 * second, `on "n9" does not exist`},
 		{"kill:node=that", 20 * second, `node "that" does not exist`},
 		{"kill:node=n1:at=1s:for=2s,pause-node:node=n1:at=2s:for=1s", 20 * second, "at 2s kill has n1 until 3s; at=3s would do"},
 		{"kill:node=n1:at=1s:for=2s,pause-node:node=n2:at=2s:for=1s", 20 * second, ""},
+		{"kill:node=n1:at=1s:for=2s,pause-node:node=n1:at=3s:for=1s", 20 * second, ""},
+		{"kill:node=n1:at=1s:for=2s,pause-node:node=n1:on=in-section:at=2s:for=1s", 20 * second, ""}, // whenever that is
+		{"kill:node=n1:on=in-section:at=1s:for=2s,pause-node:node=n1:at=2s:for=1s", 20 * second, ""},
 	} {
 		specs, err := Parse(c.faults)
 		if err != nil {

@@ -204,11 +204,17 @@ func TestStandardEndsReaders(t *testing.T) {
 				client := s.Spec().Client
 				if client == faults.RoleReader {
 					ended++
+					if s.When.After > time.Minute-target.TTL {
+						t.Errorf("seed %d: a reader is to be ended at %v, when nobody may read any more", seed, s.When.After)
+					}
 				}
 				late[client] = late[client] || s.When.After > time.Minute-2*target.TTL
 				if s.When.After+s.For > time.Minute {
 					t.Errorf("seed %d: %s is ended at %v for %v", seed, client, s.When.After, s.For)
 				}
+			}
+			if plan.Asked != len(plan.Steps) || len(plan.LeftOut) > 0 {
+				t.Errorf("seed %d: %d steps of %d, without %v", seed, len(plan.Steps), plan.Asked, plan.LeftOut)
 			}
 			if late[faults.RoleReader] != reads || late[faults.RoleWriter] != reads {
 				t.Errorf("with readers %t, seed %d: %v are ended shortly before the final phase, where others read on", reads, seed, late)
@@ -217,6 +223,19 @@ func TestStandardEndsReaders(t *testing.T) {
 				t.Errorf("with readers %t, seed %d: %d are ended, want %d", reads, seed, ended, want)
 			}
 		}
+	}
+}
+
+// In a short plan there is no time to wait for a writer.
+func TestShortStandardEndsNoWriters(t *testing.T) {
+	target := faulttest.New(1, 16).Linked()
+	target.Reads = true
+	plan, err := Standard(StandardConfig{Main: 4 * target.TTL}, target, faulttest.Seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ends := func(s faults.Step) bool { return s.Spec().Client == faults.RoleWriter }; slices.ContainsFunc(plan.Steps, ends) {
+		t.Errorf("a writer is waited for: %v", plan.Steps)
 	}
 }
 
@@ -234,14 +253,48 @@ func TestStandardMeetsReentries(t *testing.T) {
 			met := map[string]int{}
 			for _, s := range plan.Steps {
 				if s.Spec().Client == faults.RoleNested {
+					if s.When.Within == 0 || s.When.Else != s.When.On {
+						t.Errorf("%s at %s waits for a re-entry that may never come", s.Fault.Name(), s.When.On)
+					}
 					met[s.Fault.Name()+" "+string(s.When.On)]++
 				}
 			}
-			for _, what := range []string{"response-lost acquire-sent", "response-lost release-sent", "request-lost release-sent", "crash-client release-sent"} {
+			for _, what := range []string{"response-lost acquire-sent", "response-lost release-sent", "request-lost acquire-sent", "request-lost release-sent", "crash-client release-sent"} {
 				if (met[what] > 0) != reenters {
 					t.Errorf("%d nodes, re-entries %t: %d of %s", nodes, reenters, met[what], what)
 				}
 			}
+		}
+	}
+}
+
+// The standard plan comes between two steps of each operation of a lock, where commands can be seen: what was sent is kept
+// back, or its client stands still, until the lease has run out.
+func TestStandardComesBetweenSteps(t *testing.T) {
+	for _, c := range []struct{ taps, extends bool }{{true, true}, {true, false}, {false, true}} {
+		target := faulttest.New(1, 16).Linked()
+		target.Taps, target.Extends = c.taps, c.extends
+		plan, err := Standard(StandardConfig{Main: time.Minute}, target, faulttest.Seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := map[string]int{}, map[string]int{}
+		for _, s := range plan.Steps {
+			if faults.Tapped(s.When.On) {
+				got[s.Fault.Name()+" "+string(s.When.On)]++
+				if stands := s.Fault.Name() == "pause-client"; s.For <= target.TTL || s.When.Within == 0 || s.When.Else == "" || stands != (s.Until == watch.InSection) {
+					t.Errorf("%s at %s: %+v", s.Fault.Name(), s.When.On, s)
+				}
+			}
+		}
+		if c.taps {
+			want = map[string]int{"zombie acquire-midway": 2, "pause-client acquire-midway": 1, "zombie release-midway": 1, "pause-client release-midway": 1}
+		}
+		if c.taps && c.extends {
+			want["zombie renewal-midway"], want["pause-client renewal-midway"] = 1, 2
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%+v: %v, want %v", c, got, want)
 		}
 	}
 }
@@ -344,8 +397,14 @@ func TestStandardSaysWhatItLeavesOut(t *testing.T) {
 				}
 				return
 			}
-			if !slices.ContainsFunc(plan.LeftOut, func(l LeftOut) bool { return l.Fault == c.fault && strings.Contains(l.Why, c.why) }) {
-				t.Errorf("left out %v", plan.LeftOut)
+			said := 0
+			for _, l := range plan.LeftOut {
+				if l.Fault == c.fault && strings.Contains(l.Why, c.why) {
+					said++
+				}
+			}
+			if said != 1 {
+				t.Errorf("%d times: left out %v", said, plan.LeftOut)
 			}
 			if plan.Steps.Check(w.Linked()) != nil {
 				t.Error("the plan holds what the target cannot suffer")
@@ -354,9 +413,31 @@ func TestStandardSaysWhatItLeavesOut(t *testing.T) {
 	}
 }
 
+// Where no node can be spared, one client may lose them all, and a holder the one that it needs, for a moment; nobody else.
+func TestSpared(t *testing.T) {
+	for _, c := range []struct {
+		nodes int
+		spec  faults.Spec
+		want  bool
+	}{
+		{5, faults.Spec{Fault: "kill", Params: faults.Params{Node: faults.RoleAny}}, true},
+		{1, faults.Spec{Fault: "kill", Params: faults.Params{Node: faults.RoleAny}}, false},
+		{1, faults.Spec{Fault: "kill", Params: faults.Params{Node: faults.RoleSwing}}, false},
+		{1, faults.Spec{Fault: "kill", On: watch.InSection, Params: faults.Params{Node: faults.RoleSwing}}, true},
+		{1, faults.Spec{Fault: "cut", Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}}, false},
+		{1, faults.Spec{Fault: "cut", On: watch.AcquireSent, Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}}, true},
+		{1, faults.Spec{Fault: "cut", Params: faults.Params{Client: faults.RoleWaiter, Node: faults.RoleAll}}, true},
+		{1, faults.Spec{Fault: "cut", On: watch.AcquireSent, Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}}, false},
+	} {
+		if err := spared(faulttest.New(c.nodes, 2).Target, c.spec, catalogue.All()[c.spec.Fault]); (err == nil) != c.want {
+			t.Errorf("%d nodes, %+v: %v", c.nodes, c.spec, err)
+		}
+	}
+}
+
 func TestNamed(t *testing.T) {
 	w := faulttest.New(5, 4)
-	specs, err := Parse("pause-client,kill:empty,latency:at=3s")
+	specs, err := Parse("pause-client,kill:empty,latency:at=3s,one-way:times=3:every=4s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +445,7 @@ func TestNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := count(plan.Steps, "pause-client"); n < 2 || count(plan.Steps, "kill-empty") < n-1 || count(plan.Steps, "latency") != 1 {
+	if n := count(plan.Steps, "pause-client"); n < 2 || count(plan.Steps, "kill-empty") < n-1 || count(plan.Steps, "latency") != 1 || count(plan.Steps, "one-way") != 3 || plan.Steps[0].Fault.Name() != "one-way" {
 		t.Errorf("plan %v", plan.Steps)
 	}
 	if _, err := Named(catalogue.All(), []faults.Spec{{Fault: "pause-node"}}, 20*second, w.Linked(), faulttest.Seeded(1)); err == nil || !strings.Contains(err.Error(), "process can") {
@@ -439,8 +520,10 @@ func TestRestarts(t *testing.T) {
 	if together == 0 || single <= together {
 		t.Errorf("%d restarts of a quorum, %d of one node: %s", together, single, plan.Steps)
 	}
-	if _, err := Restarts(second, w, rand.New(rand.NewPCG(1, 2))); err == nil {
-		t.Error("a main phase too short for one restart is refused")
+	for _, short := range []time.Duration{second, w.Quarantine + w.TTL + w.TTL/16} { // the latter but for the pause before it
+		if _, err := Restarts(short, w, rand.New(rand.NewPCG(1, 2))); err == nil {
+			t.Errorf("a main phase of %v, too short for one restart, is refused", short)
+		}
 	}
 	if _, err := Restarts(20*second, faulttest.New(1, 4).Linked(), rand.New(rand.NewPCG(1, 2))); err == nil {
 		t.Error("a single node has no minority")
@@ -455,6 +538,10 @@ func TestForgetful(t *testing.T) {
 	}
 	if got := plan.Steps.String(); got != "cut ×4  pause-client ×4  kill-empty ×4" {
 		t.Errorf("plan %q", got)
+	}
+	w.Quarantine = 3 * second // which the last one need not wait for
+	if plan, err := Forgetful(12*second, false, w.Linked()); err != nil || count(plan.Steps, "kill-empty") != 2 {
+		t.Errorf("plan %q, %v", plan.Steps, err)
 	}
 	if _, err := Forgetful(second, false, w.Linked()); err == nil {
 		t.Error("a main phase too short for one attempt is refused")

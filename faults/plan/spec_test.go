@@ -25,6 +25,8 @@ func TestBuildRefuses(t *testing.T) {
 		{faults.Spec{Fault: "kill", On: "aquire-sent"}, `unknown moment "aquire-sent": did you mean "acquire-sent"?`},
 		{faults.Spec{Fault: "kill", On: "reply:"}, `unknown moment "reply:"`},
 		{faults.Spec{Fault: "kill", On: faults.Bound}, "bound needs by"},
+		{faults.Spec{Fault: "kill", On: watch.RenewalSent, Else: watch.ReleaseSent}, `else: "release-sent" needs within`},
+		{faults.Spec{Fault: "kill", On: watch.RenewalSent, Within: second, Else: watch.ReleaseMidway}, `else: "release-midway" needs within, and one of the moments [acquire-sent`},
 		{faults.Spec{Fault: "kill", At: -1}, "must not be negative"},
 		{faults.Spec{Fault: "kill", Times: 3}, "times: 3 needs every"},
 		{faults.Spec{Fault: "kill", On: watch.AcquireSent, Then: -1}, "possible with [renewal-due next-renewal-due expiry] only"},

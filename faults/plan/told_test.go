@@ -29,6 +29,7 @@ func TestUselessSettingsAreRefused(t *testing.T) {
 		"kill:then=1s":                              "then: 1s needs on",
 		"pause-client:on=time:by=c01":               "by: c01 needs on",
 		"stall:until=release-replied":               "until: release-replied needs on: a moment of the key",
+		"stall:on=command:SET:until=in-section":     "until: in-section needs on: a moment of the key",
 		"stall:on=time:until=expiry":                `until: "expiry" is none of the moments that are seen: [acquire-sent`,
 		"stall:on=in-section:until=late-release":    `until: "late-release" is none of the moments`,
 		"flushall:on=in-section:until=release-sent": "until: release-sent ends nothing",

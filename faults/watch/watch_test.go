@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -86,10 +87,10 @@ func TestWaitersAndKeys(t *testing.T) {
 	w := follow(
 		line{ok, history.Acquire, "a", "k1", 9 * second, 1},
 		line{ok, history.Acquire, "b", "k2", 9 * second, 1},
-		line{invoke, history.Acquire, "c", "k1", 0, 0},
 		line{invoke, history.Acquire, "d", "k1", 0, 0},
+		line{invoke, history.Acquire, "c", "k1", 0, 0},
 	)
-	if got := w.Waiters(); len(got) != 2 || got[0].Owner != "c" || got[1].Owner != "d" {
+	if got := w.Waiters(); len(got) != 2 || got[0].Owner != "d" || got[1].Owner != "c" {
 		t.Errorf("waiters %+v", got)
 	}
 	if got := w.Holder("k2"); len(got) != 1 || got[0].Owner != "b" || got[0].Fence != 1 || got[0].Since != second {
@@ -107,6 +108,10 @@ func TestAsked(t *testing.T) {
 		t.Error("nobody else has asked")
 	}
 	told := w.Holders()[0].Since
+	w.Event(&history.Event{Time: told + second, Process: int('a'), Kind: fail, Op: history.Acquire, Owner: "a", Key: "k"})
+	if w.Asked("k", others) {
+		t.Error("a alone was refused k")
+	}
 	w.Event(&history.Event{Time: told + second, Process: 9, Kind: invoke, Op: history.Acquire, Owner: "b", Key: "k"})
 	if !w.Asked("k", others) || w.Asked("l", others) {
 		t.Error("b asks for k")
@@ -130,8 +135,13 @@ func TestTrack(t *testing.T) {
 		t.Errorf("renewed: %+v", h)
 	}
 	w.Event(&history.Event{Time: 6 * second, Kind: invoke, Op: history.Release, Owner: "a", Key: "k"})
-	if h := now(); h.EndedBy != history.Release {
-		t.Errorf("released: %+v", h)
+	released := now()
+	if released.EndedBy != history.Release {
+		t.Errorf("released: %+v", released)
+	}
+	w.Event(&history.Event{Index: 9, Time: 7 * second, Kind: ok, Op: history.Acquire, Owner: "a", Key: "k"})
+	if h := w.Track(released)(); h != released {
+		t.Errorf("granted again: %+v", h)
 	}
 }
 
@@ -158,6 +168,97 @@ func TestSubscribeKeepsTheFirst(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// A change is told of whenever a holding begins, moves or ends.
+func TestChanged(t *testing.T) {
+	w := New()
+	for i, c := range []struct {
+		line
+		want bool
+	}{
+		{line{invoke, history.Acquire, "a", "k", 0, 0}, false},
+		{line{ok, history.Acquire, "a", "k", 9 * second, 1}, true},
+		{line{ok, history.Extend, "a", "k", 9 * second, 1}, true},
+		{line{ok, history.Write, "a", "k", 0, 0}, false},
+		{line{invoke, history.Release, "a", "k", 0, 0}, true},
+		{line{ok, history.Acquire, "b", "k", 9 * second, 2}, true},
+		{line{}, true}, // b is no more
+	} {
+		changed := w.Changed()
+		if c.owner == "" {
+			w.Forget(func(owner string) bool { return owner == "b" })
+		} else {
+			feed(w, []line{c.line})
+		}
+		select {
+		case <-changed:
+			if !c.want {
+				t.Errorf("line %d changes no holding", i+1)
+			}
+		default:
+			if c.want {
+				t.Errorf("line %d changes a holding", i+1)
+			}
+		}
+	}
+}
+
+// What completes without having been sent, as an automatic renewal does, is no operation of a client's.
+func TestCountEnded(t *testing.T) {
+	w := follow(
+		line{invoke, history.Acquire, "a", "k", 0, 0}, line{ok, history.Acquire, "a", "k", 9 * second, 1},
+		line{ok, history.Extend, "a", "k", 9 * second, 1},
+		line{invoke, history.Acquire, "b", "k", 0, 0}, line{fail, history.Acquire, "b", "k", 0, 0},
+		line{invoke, history.Write, "a", "k", 0, 0},
+	)
+	if n := w.CountEnded(func(owner string) bool { return owner == "a" }); n != 1 {
+		t.Errorf("%d of a, want its acquire", n)
+	}
+}
+
+// A moment is a reader's where another one reads beside it: not who asks to write what it reads, nor who asks to read
+// what a writer holds.
+func TestMomentsOfReaders(t *testing.T) {
+	w, shared := New(), map[string]bool{}
+	_, cancel := w.Subscribe(func(o Occasion) bool {
+		if o.Moment == AcquireSent {
+			shared[o.Owner+" "+o.Key] = o.Shared
+		}
+		return false
+	})
+	defer cancel()
+	for i, e := range []history.Event{
+		{Kind: ok, Op: history.Acquire, Owner: "a", Key: "k0", Mode: history.Shared},
+		{Kind: ok, Op: history.Acquire, Owner: "b", Key: "k0", Mode: history.Shared},
+		{Kind: ok, Op: history.Acquire, Owner: "c", Key: "k1"},
+		{Kind: invoke, Op: history.Acquire, Owner: "a", Key: "k0"},
+		{Kind: invoke, Op: history.Acquire, Owner: "b", Key: "k1", Mode: history.Shared},
+		{Kind: invoke, Op: history.Acquire, Owner: "c", Key: "k0", Mode: history.Shared},
+	} {
+		e.Process = i
+		w.Event(&e)
+	}
+	if want := map[string]bool{"a k0": false, "b k1": false, "c k0": true}; !maps.Equal(shared, want) {
+		t.Errorf("%v, want %v", shared, want)
+	}
+}
+
+// Only the first write under a lease is a moment of it.
+func TestInSection(t *testing.T) {
+	w, n := New(), 0
+	_, cancel := w.Subscribe(func(o Occasion) bool {
+		if o.Moment == InSection {
+			n++
+		}
+		return false
+	})
+	defer cancel()
+	write := []line{{invoke, history.Write, "a", "k", 0, 0}, {ok, history.Write, "a", "k", 0, 0}}
+	feed(w, slices.Concat([]line{{ok, history.Acquire, "a", "k", 9 * second, 1}}, write, write))
+	if n != 1 {
+		t.Errorf("%d times in the section", n)
+	}
 }
 
 // A key is given back by the answer to the release of a lease: not by that of an inner hold, nor by one
@@ -229,4 +330,23 @@ func TestUnderway(t *testing.T) {
 	event(9, 3, history.Fail, history.Acquire, "k0", "b")
 	event(10, 3, history.Invoke, history.Acquire, "k1", "b")
 	want(history.Acquire, "b", "", 0)
+	event(11, 4, history.OK, history.Acquire, "k2", "c")
+	event(12, 4, history.Invoke, history.Release, "k2", "c")
+	event(13, 4, history.Info, history.Release, "k2", "c") // which may never have arrived
+	event(14, 5, history.Invoke, history.Acquire, "k2", "d")
+	want(history.Acquire, "d", "", 0)
+	event(15, 7, history.Invoke, history.Extend, "k4", "e")
+	event(15, 6, history.Invoke, history.Extend, "k3", "e")
+	for range 20 { // whatever order they are kept in
+		want(history.Extend, "e", "k3", 15)
+	}
+}
+
+// The answer to the release of an inner hold gives nothing back.
+func TestUnderwayBesideAnInnerHold(t *testing.T) {
+	granted := line{ok, history.Acquire, "a", "k", 9 * second, 7}
+	w := follow(granted, granted, line{invoke, history.Release, "a", "k", 0, 0}, line{ok, history.Release, "a", "k", 0, 0}, line{invoke, history.Acquire, "b", "k", 0, 0})
+	if key, _, is := w.Underway(history.Acquire, func(owner string) bool { return owner == "b" }); is {
+		t.Errorf("b asks for %s, which a holds", key)
+	}
 }
