@@ -2,7 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 )
 
@@ -52,13 +51,9 @@ func TestStoredThoughFree(t *testing.T) {
 	busy := func(from int, between string) string {
 		return granted(from+1, "b", "k") + between + look(from+10, "k", "n1", row) + granted(from+20, "c", "k")
 	}
-	// outlived is the same, where b does not give it back.
-	outlived := func(from int) string {
-		return fmt.Sprintf("\n%dms b invoke acquire k\n%dms b ok acquire k until %dms", from+1, from+2, from+95) + look(from+150, "k", "n1", row) + granted(from+160, "c", "k")
-	}
-	// untold is the same, where the release of b's is of unknown outcome.
-	untold := func(from int, who string) string {
-		return strings.ReplaceAll(fmt.Sprintf("\n%dms b invoke acquire k\n%dms b ok acquire k until %dms\n%[2]dms b invoke release k\n%[2]dms b info release k", from+1, from+2, from+95), " b ", " "+who+" ") +
+	// kept is the same, where who held it did not give it back, and what is told then.
+	kept := func(from int, who, then string) string {
+		return fmt.Sprintf("\n%[1]dms %[4]s invoke acquire k\n%[2]dms %[4]s ok acquire k until %[3]dms", from+1, from+2, from+95, who) + then +
 			look(from+150, "k", "n1", row) + granted(from+160, "c", "k")
 	}
 	unset, atEnd := look(0, "k", "n1", gone), "\n990ms witness ok key k node n1 holder row=9 pttl -1"
@@ -112,9 +107,9 @@ func TestStoredThoughFree(t *testing.T) {
 		{"at the end, and was seen before two grants while servers may have kept a lease", one,
 			unset + busy(0, "\n3ms d invoke acquire k\n4ms d ok acquire k until 8ms") + busy(200, "\n203ms e invoke acquire k\n204ms e ok acquire k until 208ms") + atEnd, 1},
 		{"at the end, and was seen before two grants behind leases that ran out", one,
-			unset + outlived(0) + outlived(300) + atEnd, 1},
+			unset + kept(0, "b", "") + kept(300, "b", "") + atEnd, 1},
 		{"at the end, and was seen before two grants behind releases of unknown outcome", one,
-			unset + untold(0, "b") + untold(300, "d") + atEnd, 1},
+			unset + kept(0, "b", "\n2ms b invoke release k\n2ms b info release k") + kept(300, "d", "\n302ms d invoke release k\n302ms d info release k") + atEnd, 1},
 		{"at the end, of which one such text is known", one, left(0, "k", "n1") + granted(90, "c", "k") + fmt.Sprintf(finally, "k"), 1},
 		{"at the end, of which two such texts are known", one, left(0, "k", "n1") + granted(90, "c", "k") + left(200, "m", "n1") + granted(290, "c", "m") + fmt.Sprintf(finally, "m"), 0},
 	} {

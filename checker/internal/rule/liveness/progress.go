@@ -299,6 +299,11 @@ func unreleased(g *ledger.Grant, ttl time.Duration) time.Duration {
 // patience is how long a key may stay without a grant.
 func patience(e *rule.Env) time.Duration { return ledger.Later(e.Retry(), e.Header.TTL) }
 
+// idleBound is how long any key may stay without a grant, whatever the lock declares.
+func idleBound(e *rule.Env) time.Duration {
+	return idleLeases * min(patience(e), ledger.Never/idleLeases)
+}
+
 // quiet is a text that says since when no fault has been in force.
 func (p *Progress) quiet() string {
 	if len(p.Nemesis.Faults) == 0 {
@@ -317,11 +322,7 @@ func times(n int) string {
 // idle reports L2 when there were attempts for long, nobody held, and none was granted.
 func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx int) {
 	from := max(s.since, p.from, s.several, s.unknown, s.back, p.kept(k))
-	bound := ledger.Never
-	if one := patience(p.Env); one < ledger.Never/idleLeases {
-		bound = idleLeases * one
-	}
-	bound = max(bound, p.wake())
+	bound := max(idleBound(p.Env), p.wake())
 	lasted := t - from
 	if s.since == 0 || p.Nemesis.Unhealed > 0 || lasted <= bound {
 		return

@@ -16,12 +16,7 @@ import (
 // wakeWithin is how long a waiter may wait for a free key: as declared, or as long as any key
 // may stay without a grant.
 func (s *Samples) wakeWithin() time.Duration {
-	return time.Duration(s.Bound(history.BoundWake, int64(s.idle())))
-}
-
-// idle is how long any key may stay without a grant, whatever the lock declares.
-func (s *Samples) idle() time.Duration {
-	return idleLeases * min(patience(s.Env), ledger.Never/idleLeases)
+	return time.Duration(s.Bound(history.BoundWake, int64(idleBound(s.Env))))
 }
 
 // wokenWithin is how long a client may wait that was waiting before at, when the last lease of
@@ -45,7 +40,7 @@ func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 	bound, from := s.wokenWithin(k, first.t, free), max(first.t, free, k.gone)
 	hurt, quiet := s.affected("", first.t-bound, e.Time, func(f *ledger.Fault) bool { return s.delays(f, k) })
 	if hurt > 0 { // what would have woken it may be lost: it has to look again by itself, as anybody would
-		bound, from = max(bound, s.idle()), max(from, hurt)
+		bound, from = max(bound, idleBound(s.Env)), max(from, hurt)
 	}
 	if !quiet || seen-from <= ledger.Later(bound, s.Header.Epsilon) {
 		return
