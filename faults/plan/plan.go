@@ -29,19 +29,19 @@ type LeftOut struct {
 // Omissions says in a line each what was left out, the faults together that have one reason.
 func (p Plan) Omissions() []string {
 	var reasons []string
-	faults := map[string][]string{}
+	omitted := map[string][]string{} // faults, by reason
 	for _, l := range p.LeftOut {
-		if faults[l.Why] == nil {
+		if omitted[l.Why] == nil {
 			reasons = append(reasons, l.Why)
 		}
 		name := l.Fault
 		if l.Times > 0 {
 			name += fmt.Sprintf(" ×%d", l.Times)
 		}
-		faults[l.Why] = append(faults[l.Why], name)
+		omitted[l.Why] = append(omitted[l.Why], name)
 	}
 	for i, why := range reasons {
-		reasons[i] = strings.Join(faults[why], ", ") + ": " + why
+		reasons[i] = strings.Join(omitted[why], ", ") + ": " + why
 	}
 	return reasons
 }

@@ -3,6 +3,7 @@ package child
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 )
 
@@ -32,9 +33,11 @@ func (s *session) answered(m *message) {
 	}
 	switch {
 	case m.T == "release_no", m.T == "extend_no", m.T == "check_ok" && !m.Held:
-		s.disown(s.leases[m.Handle], func(*lease) bool { return true })
-	case m.T == "acquire_no": // within a lease it says nothing of that one
-		s.disown(x.lease, func(l *lease) bool { return l.outlived(instant(x.lease.asked)) })
+		s.disown(s.leases[m.Handle])
+	case m.T == "acquire_no": // its owner knows of those that are over; of a lease that lasts it says nothing
+		for l := range s.otherHolds(x.lease) {
+			l.disowned = l.disowned || l.outlived(instant(x.lease.asked))
+		}
 	}
 	s.remove(x)
 	if x.deserted && m.T == "acquire_ok" {
@@ -89,15 +92,25 @@ func (s *session) undo(l *lease) {
 	}
 }
 
-// disown notes that an owner was told that one hold of its lease is lost, or that it gets no further one: its caller
-// gives back the others next, unless it has already, those of them that are gone. The caller holds mu.
-func (s *session) disown(lost *lease, gone func(*lease) bool) {
-	if lost == nil || lost.owner == "" {
-		return
+// disown notes that an owner was told that one hold of its lease is lost: its caller gives back
+// the others next. The caller holds mu.
+func (s *session) disown(lost *lease) {
+	for l := range s.otherHolds(lost) {
+		l.disowned = true
 	}
-	for _, l := range s.leases {
-		if l != lost && l.key == lost.key && l.owner == lost.owner && !closedWithin(l.released, 0) && gone(l) {
-			l.disowned = true
+}
+
+// otherHolds are the other holds of a lease's owner, of the same key, that it was not asked to give back yet; none of a
+// lease that is nil, or whose owner is not told. The caller holds mu.
+func (s *session) otherHolds(of *lease) iter.Seq[*lease] {
+	return func(yield func(*lease) bool) {
+		if of == nil || of.owner == "" {
+			return
+		}
+		for _, l := range s.leases {
+			if l != of && l.key == of.key && l.owner == of.owner && !closedWithin(l.released, 0) && !yield(l) {
+				return
+			}
 		}
 	}
 }
@@ -131,7 +144,7 @@ func (s *session) wrote(m *message) {
 func (s *session) lost(m *message) {
 	s.mu.Lock()
 	l := s.leases[m.Handle]
-	s.disown(l, func(*lease) bool { return true })
+	s.disown(l)
 	s.mu.Unlock()
 	if l == nil {
 		s.find("a loss under the unknown handle %.80q", m.Handle)

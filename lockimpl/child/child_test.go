@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,6 +123,17 @@ func (d *diary) ObserveWrite(w Write) {
 	case d.more <- struct{}{}:
 	default:
 	}
+}
+
+// names are the writes seen so far, each by its handle and number.
+func (d *diary) names() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []string
+	for _, w := range d.writes {
+		all = append(all, fmt.Sprintf("%s/%d", w.Handle, w.N))
+	}
+	return strings.Join(all, " ")
 }
 
 // after waits for a write that was issued and received after at.

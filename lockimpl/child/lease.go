@@ -90,8 +90,8 @@ func (l *lease) grant(m *message) {
 	}
 }
 
-// last notes what was asked for: a lease of that length.
-func (l *lease) last(asked time.Time, ttl time.Duration) {
+// asksFor notes that a lease of that length was asked for.
+func (l *lease) asksFor(asked time.Time, ttl time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lasts = asked.Add(ttl)
@@ -160,7 +160,7 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	case err != nil:
 		return err
 	case m.T == "extend_ok":
-		l.last(asked, ttl)
+		l.asksFor(asked, ttl)
 		l.grant(m)
 		return nil
 	case m.T == "extend_no":

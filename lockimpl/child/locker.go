@@ -119,7 +119,7 @@ func (l *Locker) acquire(ctx context.Context, key string, ttl time.Duration, how
 	fields := request{"h": lease.handle, "key": key, "ttl_ms": int64(0), "every_ms": l.cmd.Every.Milliseconds(), "mode": "x"}
 	if l.caps["ttl"] && ttl > 0 {
 		fields["ttl_ms"], lease.timed = ttl.Milliseconds(), true
-		lease.last(instant(lease.asked), ttl)
+		lease.asksFor(instant(lease.asked), ttl)
 	}
 	if l.caps["rw"] {
 		fields["mode"] = "w"

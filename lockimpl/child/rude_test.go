@@ -292,12 +292,8 @@ func TestOtherHoldsOfALostLease(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
-			var got []string
-			for _, w := range seen.writes {
-				got = append(got, fmt.Sprintf("%s/%d", w.Handle, w.N))
-			}
-			if want := "h1/1 h2/1 h3/1 h4/1 h5/1 h2/2 h3/2 h4/2 h5/2"; strings.Join(got, " ") != want {
-				t.Errorf("writes %v count, want %s", got, want)
+			if want := "h1/1 h2/1 h3/1 h4/1 h5/1 h2/2 h3/2 h4/2 h5/2"; seen.names() != want {
+				t.Errorf("writes %s count, want %s", seen.names(), want)
 			}
 		})
 	}
@@ -344,12 +340,8 @@ func TestRefusedReentry(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
-			var got []string
-			for _, w := range seen.writes {
-				got = append(got, fmt.Sprintf("%s/%d", w.Handle, w.N))
-			}
-			if strings.Join(got, " ") != c.want {
-				t.Errorf("writes %v count, want %s", got, c.want)
+			if seen.names() != c.want {
+				t.Errorf("writes %s count, want %s", seen.names(), c.want)
 			}
 		})
 	}
