@@ -95,6 +95,7 @@ func (a *attempt) invoke(target *history.Target, instant bool, since time.Durati
 
 // failed undoes what a failed injection has done.
 func (a *attempt) failed(ctx context.Context, res *StepResult, why error) error {
+	defer a.scope.undo.leave()
 	_, undone := a.repair(ctx, a.scope.undo.heal)
 	if !a.begun {
 		a.invoke(targetOf(a.step), false, 0)
@@ -230,10 +231,11 @@ func (a *attempt) patience() time.Duration {
 // over records an instant fault, once it has met an operation of a client, or once none has
 // come for long enough.
 func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) error {
+	defer a.scope.undo.leave()
 	a.started(inj)
 	a.awaitImpact(ctx, inj)
 	met := a.tookEffect(inj)
-	receipt, err := a.repair(ctx, a.scope.undo.heal) // also lets go of what it had taken
+	receipt, err := a.repair(ctx, a.scope.undo.heal)
 	inj.TookEffect = func() bool { return met }
 	inj.Receipt = phrase.Join(inj.Receipt, receipt)
 	a.inForce(res, inj)
@@ -241,6 +243,7 @@ func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) erro
 }
 
 func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) error {
+	defer a.scope.undo.leave()
 	met, tookEffect := a.ops.Met(), a.tookEffect(inj)
 	a.open = a.n.rec.Append(a.event(history.Heal, history.Invoke))
 	receipt, err := a.repair(ctx, inj.Heal)

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,57 +155,6 @@ func TestLateRelease(t *testing.T) {
 	})
 }
 
-// A tappedLink is one on which nothing passes but what a test says.
-type tappedLink struct {
-	link.Link
-	mu     sync.Mutex
-	report func(link.TapEvent) // nil: nobody listens
-}
-
-func (*tappedLink) Client() string        { return "" }
-func (*tappedLink) Node() string          { return "" }
-func (*tappedLink) Traffic() link.Traffic { return link.Traffic{} }
-func (l *tappedLink) Tap(report func(link.TapEvent)) (stop func()) {
-	l.listen(report)
-	return func() { l.listen(nil) }
-}
-
-func (l *tappedLink) listen(report func(link.TapEvent)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.report = report
-}
-
-func (l *tappedLink) listener() func(link.TapEvent) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.report
-}
-
-// passes has whoever listens see what passes.
-func (l *tappedLink) passes(e link.TapEvent) {
-	if report := l.listener(); report != nil {
-		report(e)
-	}
-}
-
-// tap puts such a link between each client and each node of w.
-func tap(w *faulttest.World) map[string]*tappedLink {
-	links := map[string]*tappedLink{}
-	for _, c := range w.Clients {
-		for _, n := range w.Testbed.Nodes() {
-			links[c.Name()+"→"+n.Name()] = &tappedLink{}
-		}
-	}
-	w.Link = func(client, node string) link.Link {
-		if l := links[client+"→"+node]; l != nil {
-			return l
-		}
-		return nil
-	}
-	return links
-}
-
 // Between two steps of an operation a fault of links is in force at the second request, any other fault at the answer to
 // the first: of an operation of the same client that is still under way. What is no step does not count.
 func TestMidwayOfAnOperation(t *testing.T) {
@@ -220,10 +168,10 @@ func TestMidwayOfAnOperation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := faulttest.New(1, 2)
-				links := tap(w)
+				links := w.Tapped()
 				passes := func(client string, request uint64, command, key string, reply bool) func() {
 					return func() {
-						links[client+"→n1"].passes(link.TapEvent{Client: client, Node: "n1", Time: time.Now(), Conn: 1, Request: request, Command: command, Key: key, Reply: reply})
+						links[client+"→n1"].Pass(link.TapEvent{Client: client, Node: "n1", Time: time.Now(), Conn: 1, Request: request, Command: command, Key: key, Reply: reply})
 					}
 				}
 				invoke := func(process int, kind history.Kind, key string) {
@@ -275,12 +223,12 @@ func TestTappedCommandsWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := faulttest.New(2, 2)
-				links := tap(w)
+				links := w.Tapped()
 				var held time.Duration
 				w.Script(map[time.Duration]func(){
 					second: func() {
 						sent := time.Now()
-						links["c00→n1"].passes(link.TapEvent{Client: "c00", Node: "n1", Time: sent, Conn: 1, Request: 1, Command: "SET", Key: "k0"})
+						links["c00→n1"].Pass(link.TapEvent{Client: "c00", Node: "n1", Time: sent, Conn: 1, Request: 1, Command: "SET", Key: "k0"})
 						held = time.Since(sent)
 					},
 				})
@@ -291,8 +239,8 @@ func TestTappedCommandsWait(t *testing.T) {
 				}
 				time.Sleep(second) // let the script end inside the bubble
 				synctest.Wait()
-				if held != c.want || links["c00→n1"].listener() != nil {
-					t.Errorf("waited for %v, want %v; somebody listens still %t", held, c.want, links["c00→n1"].listener() != nil)
+				if held != c.want || links["c00→n1"].Listened() {
+					t.Errorf("waited for %v, want %v; somebody listens still %t", held, c.want, links["c00→n1"].Listened())
 				}
 			})
 		})

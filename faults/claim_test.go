@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
 	"locktorture/faults/testbed"
+	"locktorture/workload/history"
 )
 
 // A node whose heal fails at first is nobody else's until it is mended.
@@ -57,4 +59,42 @@ func TestInstantFaultLetsGo(t *testing.T) {
 			t.Errorf("%+v, %v", res, err)
 		}
 	})
+}
+
+// sinkFunc is a sink made of a function.
+type sinkFunc func(*history.Event)
+
+func (f sinkFunc) Event(e *history.Event) { f(e) }
+
+// What a fault has claimed is another one's only once its end is recorded: in the history the second begins after the
+// first has ended, however close they are.
+func TestClaimOutlastsTheRecordOfTheEnd(t *testing.T) {
+	for name, instant := range map[string]bool{"healed": false, "over at once": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, 1)
+				var scope *faults.Scope
+				ended := 0
+				w.Rec.Attach(sinkFunc(func(e *history.Event) {
+					if e.Process != history.Nemesis || e.Kind != history.OK || instant != (e.Op == history.Fault) {
+						return
+					}
+					ended++
+					if err := scope.Claim("n1"); !errors.Is(err, faults.ErrMissed) {
+						t.Errorf("anybody may claim it before %v %v is recorded: %v", e.Kind, e.Op, err)
+					}
+				}))
+				_, err := w.Run(t.Context(), faults.Step{For: second, Fault: faulttest.Fault("first", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+					scope = s
+					return faults.Injection{Receipt: "took effect", Instant: instant}, s.Claim("n1")
+				})})
+				if err != nil || ended != 1 {
+					t.Errorf("ended %d times, %v", ended, err)
+				}
+				if err := scope.Claim("n1"); err != nil {
+					t.Errorf("when all is over: %v", err)
+				}
+			})
+		})
+	}
 }

@@ -149,7 +149,7 @@ func TestNobodyWaitsAtTheEnd(t *testing.T) {
 	for i := range 40 { // either may be seen first
 		synctest.Test(t, func(t *testing.T) {
 			w := faulttest.New(1, 1)
-			client, links := heldBack(w)[0], tap(w)
+			client, links := heldBack(w)[0], w.Tapped()
 			on := []watch.Moment{watch.AcquireSent, faults.Command("SET", "")}[i%2]
 			ctx, cancel := context.WithCancel(t.Context())
 			var held time.Duration
@@ -159,7 +159,7 @@ func TestNobodyWaitsAtTheEnd(t *testing.T) {
 					sent := time.Now()
 					client.held(func() {
 						w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: "k", Owner: "c00"})
-						links["c00→n1"].passes(link.TapEvent{Client: "c00", Node: "n1", Time: time.Now(), Command: "SET", Key: "k"})
+						links["c00→n1"].Pass(link.TapEvent{Client: "c00", Node: "n1", Time: time.Now(), Command: "SET", Key: "k"})
 					})
 					held = time.Since(sent)
 				},

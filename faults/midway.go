@@ -63,13 +63,17 @@ type midway struct {
 }
 
 // isAnswer returns the first step to which a reply is the answer, if it is, and notes it: what was sent before, in the same
-// pipeline, is no second one.
+// pipeline, is no second one. An error is no answer: it was no step, and the next request is the first.
 func (m *midway) isAnswer(reply link.TapEvent) (f firstStep, is bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := askedNode{reply.Client, reply.Node}
 	f, is = m.first[at]
 	if !is || f.request.Conn != reply.Conn || f.request.Request != reply.Request {
+		return f, false
+	}
+	if reply.Error {
+		delete(m.first, at)
 		return f, false
 	}
 	f.answered = true

@@ -14,6 +14,7 @@ func TestSecondStep(t *testing.T) {
 	type ask struct {
 		command, key, script string
 		reply                bool // in place of a request: the answer to the one before
+		refused              bool // which is an error
 		first                bool // wanted of it: that was the first step
 		second               bool // wanted of a request
 		began                time.Duration
@@ -32,7 +33,8 @@ func TestSecondStep(t *testing.T) {
 		"it listens, and asks":      {{command: "SUBSCRIBE", key: "freed"}, {reply: true}, {command: "SET", key: "k"}},
 		"a poll":                    {{command: "SET", key: "k"}, {reply: true, first: true}, {command: "SET", key: "k"}, {reply: true, first: true}, {command: "SET", key: "k"}},
 		"it looks twice, and takes": {{command: "GET", key: "k"}, {reply: true, first: true}, {command: "GET", key: "k"}, {reply: true, first: true}, {command: "SET", key: "k", second: true}},
-		"a script that is unknown":  {{command: "EVALSHA", key: "k", script: "a"}, {reply: true, first: true}, {command: "EVAL", key: "k", script: "a"}},
+		"a script that is unknown":  {{command: "EVALSHA", key: "k", script: "a"}, {reply: true, refused: true}, {command: "EVAL", key: "k", script: "a"}, {reply: true, first: true}, {command: "SET", key: "k", second: true}},
+		"the node is another":       {{command: "SET", key: "k"}, {reply: true, refused: true}, {command: "GET", key: "k"}},
 		"another acquire":           {{command: "SETNX", key: "k"}, {reply: true, first: true}, {command: "EXPIRE", key: "k", began: 2 * began}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,6 +42,7 @@ func TestSecondStep(t *testing.T) {
 			last := link.TapEvent{Client: "c00", Node: "n1"}
 			for i, a := range asks {
 				if a.reply {
+					last.Error = a.refused
 					if f, is := m.isAnswer(last); is != a.first || is && f.began != began {
 						t.Errorf("%d: the answer to the first step %t, of an acquire that began at %v", i+1, is, f.began)
 					}

@@ -78,7 +78,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	var first time.Time // when the step's moment came first
 	for tries := 1; ; {
 		occasion, err := n.await(waiting, s)
-		if err != nil && s.When.Else != "" && ctx.Err() == nil {
+		if err != nil && s.When.Else != "" && waiting.Err() != nil && ctx.Err() == nil {
 			s.When = s.When.turn()
 			waiting = ctx
 			continue
@@ -87,7 +87,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			return res, unless(waiting, err)
 		}
 		if err != nil {
-			n.never(&res, s, errors.Join(errNever, missed))
+			n.never(&res, s, errors.Join(errNever, missed, unless(waiting, err)))
 			return res, unless(waiting, err)
 		}
 		if first.IsZero() {
@@ -101,6 +101,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			if _, broken := a.repair(ctx, a.scope.undo.heal); broken != nil {
 				return res, a.failed(ctx, &res, broken)
 			}
+			a.scope.undo.leave()
 			missed = err
 			wait.For(waiting, missedRetry)
 			continue

@@ -13,6 +13,7 @@ import (
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
 	"locktorture/faults/internal/phrase"
+	"locktorture/faults/link"
 	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
@@ -92,6 +93,22 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A step that cannot wait for its moment, as where no link can be tapped, says so, and does not turn to another one in silence.
+func TestStepThatCannotWaitDoesNotTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 1)
+		w.Link = func(string, string) link.Link { return nil }
+		w.Script(map[time.Duration]func(){2 * second: func() { w.Grant("k0", "c00") }})
+		when := faults.Trigger{On: faults.Command("SET", "n1"), Within: 5 * second, Else: watch.AcquireReplied}
+		res, err := w.Run(t.Context(), faults.Step{When: when, Fault: faulttest.Plain("a")})
+		if err == nil || !strings.Contains(err.Error(), "cannot be tapped") || !strings.Contains(res.Steps[0].Err, "cannot be tapped") {
+			t.Errorf("%+v, %v", res.Steps[0], err)
+		}
+		time.Sleep(3 * second) // let the script end inside the bubble
+		w.WantStory(t, "0s invoke fault a", "0s fail fault a")
+	})
 }
 
 // A step that lasts until a moment is healed at that moment of another client with the key of its own,

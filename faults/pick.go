@@ -50,6 +50,17 @@ func SplitRole(text, otherwise string) (role, name string) {
 	return role, name
 }
 
+// SplitNames parts a list of names: each once.
+func SplitNames(list string) []string {
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // PickClients resolves a role of clients, RoleAny when it is empty.
 func (s *Scope) PickClients(text string, rng *rand.Rand) ([]Client, error) {
 	role, name := SplitRole(text, RoleAny)
@@ -109,7 +120,7 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		}
 		return nil, nil
 	}
-	return s.namedClients(role)
+	return named(s.run, "client", s.Clients, role)
 }
 
 // free returns those of the named clients that no fault has down or frozen.
@@ -133,17 +144,17 @@ func (s *Scope) unimpaired() []Client {
 	return free
 }
 
-func (s *Scope) namedClients(list string) ([]Client, error) {
-	var found []Client
-	for _, name := range strings.Split(list, ",") {
-		name = strings.TrimSpace(name)
-		some := slices.DeleteFunc(slices.Clone(s.Clients), func(c Client) bool { return !s.run.is(c.Name(), name) })
-		if len(some) == 0 {
-			return nil, fmt.Errorf("client %q is neither a client nor bound yet: %w", name, ErrMissed)
+// named returns those that a list names, by their own names or by bound ones: each once, in the order of all.
+func named[T interface{ Name() string }](r *run, what string, all []T, list string) ([]T, error) {
+	names := SplitNames(list)
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(x T) bool { return r.is(x.Name(), name) }) {
+			return nil, fmt.Errorf("%s %q is neither a %s nor bound yet: %w", what, name, what, ErrMissed)
 		}
-		found = append(found, some...)
 	}
-	return found, nil
+	return slices.DeleteFunc(slices.Clone(all), func(x T) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return r.is(x.Name(), name) })
+	}), nil
 }
 
 // holders returns the clients that hold a lease whose validity is not over.

@@ -31,8 +31,9 @@ func TestPickClients(t *testing.T) {
 			faults.RoleHolder: {"c01"}, // c02 is taken
 			faults.RoleAll:    {"c00", "c01", "c02", "c03"},
 			"c02":             {"c02"},
-			"c03, c00":        {"c03", "c00"},
+			"c03, c00":        {"c00", "c03"},
 			"pair":            {"c00", "c03"},
+			"c03, pair, c03":  {"c00", "c03"}, // each once
 		} {
 			got, err := s.PickClients(role, faulttest.Seeded(1))
 			if err != nil || !slices.Equal(phrase.Names(got), want) {
@@ -269,12 +270,12 @@ func TestPickNodes(t *testing.T) {
 		if err := s.Claim("n3"); err != nil {
 			t.Error(err)
 		}
-		for role, n := range map[string]int{faults.RoleAny: 1, faults.RoleAll: 5, faults.RoleMinority: 1, faults.RoleMajority: 3, "n3,n1": 2} {
+		for role, n := range map[string]int{faults.RoleAny: 1, faults.RoleAll: 5, faults.RoleMinority: 1, faults.RoleMajority: 3, "n3,n1": 2, "n3, n1, n3": 2} {
 			got, err := s.PickNodes(t.Context(), role, nil, faulttest.Seeded(3))
 			if err != nil || len(got) != n {
 				t.Errorf("%s: %v, %v; want %d", role, phrase.Names(got), err, n)
 			}
-			if slices.Contains(phrase.Names(got), "n3") != (role == faults.RoleAll || role == "n3,n1") {
+			if slices.Contains(phrase.Names(got), "n3") != (role == faults.RoleAll || strings.HasPrefix(role, "n3")) {
 				t.Errorf("%s picks %v, while another fault has n3", role, phrase.Names(got))
 			}
 		}

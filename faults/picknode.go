@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -52,11 +51,11 @@ func (s *Scope) nodesOf(ctx context.Context, role string, of []Client, rng *rand
 	case RoleSwing:
 		return one(s.swing(ctx, of, rng), rng), nil
 	case RoleThat:
-		return s.namedNodes(s.Occasion.Node)
+		return named(s.run, "node", s.Testbed.Nodes(), s.Occasion.Node)
 	case StoreNode:
 		return []testbed.Node{s.Testbed.Store()}, nil
 	}
-	return s.namedNodes(role)
+	return named(s.run, "node", s.Testbed.Nodes(), role)
 }
 
 // ofDeployments are the roles with another meaning where nodes are the masters and replicas of
@@ -115,20 +114,6 @@ func (s *Scope) PickMaster(ctx context.Context, d testbed.Deployment, rng *rand.
 // up returns the nodes that no fault has down or frozen.
 func (s *Scope) up() []testbed.Node {
 	return slices.DeleteFunc(slices.Clone(s.Testbed.Nodes()), func(n testbed.Node) bool { return s.run.isTaken(n.Name()) })
-}
-
-func (s *Scope) namedNodes(list string) ([]testbed.Node, error) {
-	var found []testbed.Node
-	for _, name := range strings.Split(list, ",") {
-		name = strings.TrimSpace(name)
-		match := append([]string{name}, s.run.victims(name)...)
-		some := slices.DeleteFunc(slices.Clone(s.Testbed.Nodes()), func(n testbed.Node) bool { return !slices.Contains(match, n.Name()) })
-		if len(some) == 0 {
-			return nil, fmt.Errorf("node %q is neither a node nor bound yet: %w", name, ErrMissed)
-		}
-		found = append(found, some...)
-	}
-	return found, nil
 }
 
 // some draws n of all, in their order.

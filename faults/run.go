@@ -145,9 +145,9 @@ func (r *run) isCut(client, node string) bool {
 	return r.cuts[LinkID{client, node}] > 0
 }
 
-// is reports whether a client goes by name: its own, or one bound to it.
-func (r *run) is(client, name string) bool {
-	return client == name || slices.Contains(r.victims(name), client)
+// is reports whether a client or a node goes by name: its own, or one bound to it.
+func (r *run) is(victim, name string) bool {
+	return victim == name || slices.Contains(r.victims(name), victim)
 }
 
 // intact reports whether no link of the client is cut.

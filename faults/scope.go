@@ -47,7 +47,7 @@ func (s *Scope) Claim(name string) error {
 	if !shared.claim(name) {
 		return fmt.Errorf("another fault has %s: %w", name, ErrMissed)
 	}
-	s.claimed(func() { shared.leave(name) })
+	s.undo.claim(func() { shared.leave(name) })
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (s *Scope) ReserveLinks(ids []LinkID) error {
 	if !shared.reserve(ids) {
 		return fmt.Errorf("nothing passes on these links as it is: %w", ErrMissed)
 	}
-	s.claimed(func() {
+	s.undo.claim(func() {
 		for _, id := range ids {
 			shared.cut(id, -1)
 		}
@@ -80,14 +80,6 @@ func (s *Scope) Number() int { return s.run.number() }
 
 // Over returns a channel that is closed when the run is to end early.
 func (s *Scope) Over() <-chan struct{} { return s.over }
-
-// claimed registers how to give back what was claimed.
-func (s *Scope) claimed(leave func()) {
-	s.undo.add(&repair{broken: "a claim is held", claim: true, heal: func(context.Context) (string, error) {
-		leave()
-		return "", nil
-	}})
-}
 
 // OnHeal registers how to undo what was just done. Undos run in reverse order. broken says what
 // is wrong until then ("n2 is stopped"), byHand how a person could mend it.

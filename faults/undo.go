@@ -14,7 +14,6 @@ type repair struct {
 	broken string // what is wrong until then
 	byHand string // how a person could mend it
 	heal   func(ctx context.Context) (receipt string, err error)
-	claim  bool // it only gives back what was claimed, once all else is healed
 }
 
 // A BrokenError says what a heal left broken, and how to mend it by hand.
@@ -30,10 +29,11 @@ func (e *BrokenError) Error() string {
 
 func (e *BrokenError) Unwrap() error { return e.Err }
 
-// undo is the stack of repairs of one injection.
+// undo is the stack of repairs of one injection, and what it has claimed.
 type undo struct {
-	mu    sync.Mutex
-	stack []*repair
+	mu     sync.Mutex
+	stack  []*repair
+	claims []func() // each gives one back
 }
 
 // add puts a repair on the stack.
@@ -43,9 +43,15 @@ func (u *undo) add(r *repair) {
 	u.stack = append(u.stack, r)
 }
 
+// claim registers how to give back what was claimed.
+func (u *undo) claim(leave func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.claims = append(u.claims, leave)
+}
+
 // heal runs every repair, the last first, each until it has succeeded once.
-// One that fails or panics stays, and does not keep the others from running,
-// but for claims: what is broken must not be hurt by others.
+// One that fails or panics stays, and does not keep the others from running.
 func (u *undo) heal(ctx context.Context) (string, error) {
 	u.mu.Lock()
 	stack := slices.Clone(u.stack)
@@ -53,9 +59,6 @@ func (u *undo) heal(ctx context.Context) (string, error) {
 	var receipts []string
 	var errs []error
 	for _, r := range slices.Backward(stack) {
-		if r.claim && len(errs) > 0 {
-			continue
-		}
 		receipt, err := r.run(ctx)
 		if err != nil {
 			errs = append(errs, &BrokenError{Broken: r.broken, ByHand: r.byHand, Err: err})
@@ -67,6 +70,20 @@ func (u *undo) heal(ctx context.Context) (string, error) {
 		}
 	}
 	return strings.Join(receipts, "; "), errors.Join(errs...)
+}
+
+// leave gives back what was claimed, once the heal is recorded: the next fault there begins later, also
+// in the history. While something is broken it stays claimed.
+func (u *undo) leave() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.stack) > 0 {
+		return
+	}
+	for _, leave := range u.claims {
+		leave()
+	}
+	u.claims = nil
 }
 
 func (u *undo) remove(r *repair) {
@@ -90,9 +107,6 @@ func (u *undo) outstanding(err error) error {
 	defer u.mu.Unlock()
 	var errs []error
 	for _, r := range u.stack {
-		if r.claim {
-			continue
-		}
 		errs = append(errs, &BrokenError{Broken: r.broken, ByHand: r.byHand, Err: err})
 	}
 	return errors.Join(errs...)

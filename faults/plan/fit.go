@@ -118,8 +118,8 @@ func known(s faults.Step, what, text string, roles, some []string) error {
 	if role == "" || slices.Contains(roles, role) {
 		return nil
 	}
-	for _, name := range strings.Split(role, ",") {
-		if name = strings.TrimSpace(name); !slices.Contains(some, name) {
+	for _, name := range faults.SplitNames(role) {
+		if !slices.Contains(some, name) {
 			return &MisfitError{
 				Fault: s.Fault.Name(), Why: fmt.Sprintf("%s %q does not exist", what, name),
 				Would: "there are " + strings.Join(append(slices.Clone(roles), phrase.Few(some)), ", "),
@@ -134,8 +134,8 @@ func known(s faults.Step, what, text string, roles, some []string) error {
 func collision(s faults.Schedule, i int) error {
 	for _, other := range s[:i] {
 		name := shareVictim(other, s[i])
-		from, to := other.When.After, other.When.After+other.For
-		if name == "" || s[i].When.On != "" || other.When.On != "" || s[i].When.After >= to || s[i].When.After+s[i].For < from {
+		to := other.When.After + other.For
+		if name == "" || s[i].When.On != "" || other.When.On != "" || s[i].When.After >= to {
 			continue
 		}
 		return &MisfitError{
@@ -167,7 +167,7 @@ func claims(s faults.Step) []string {
 	if slices.Contains(faults.OneClient(), role) || slices.Contains([]string{"", faults.RoleAny, faults.RoleAll, faults.RoleMinority, faults.RoleMajority, faults.RoleSwing, faults.RoleMaster, faults.RoleThat, faults.StoreNode}, role) {
 		return nil
 	}
-	return strings.Split(role, ",")
+	return faults.SplitNames(role)
 }
 
 // window is the part of a main phase in which faults without a time of their

@@ -37,6 +37,8 @@ func TestMisfits(t *testing.T) {
 		{"kill:on=command:SET@n9", 20 * second, `on "n9" does not exist`},
 		{"kill:node=that", 20 * second, `node "that" does not exist`},
 		{"kill:node=n1:at=1s:for=2s,pause-node:node=n1:at=2s:for=1s", 20 * second, "at 2s kill has n1 until 3s; at=3s would do"},
+		{"kill:node=n2+ n1:at=1s:for=2s,pause-node:node=n1:at=2s:for=1s", 20 * second, "at 2s kill has n1 until 3s; at=3s would do"},
+		{"pause-node:node=n1 as a:at=2s:for=1s,kill:node= n3 + n1 as b:at=1s:for=2s", 20 * second, "fault pause-node: at 2s kill has n1 until 3s; at=3s would do"},
 		{"kill:node=n1:at=1s:for=2s,pause-node:node=n2:at=2s:for=1s", 20 * second, ""},
 		{"kill:node=n1:at=1s:for=2s,pause-node:node=n1:at=3s:for=1s", 20 * second, ""},
 		{"kill:node=n1:at=1s:for=2s,pause-node:node=n1:on=in-section:at=2s:for=1s", 20 * second, ""}, // whenever that is

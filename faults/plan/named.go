@@ -25,7 +25,7 @@ func Named(entries map[string]catalogue.Entry, specs []faults.Spec, main time.Du
 	}
 	fixed, loose := parted(entries, specs, t.TTL)
 	lead, length := window(t, main)
-	gap := afterNodes(t, t.TTL/2)
+	gap := afterNodes(entries, t, t.TTL/2)
 	l := sequence{specs: repeat(loose, length, gap), gap: gap}
 	laid, _ := l.lay(length, rng)
 	for i := range laid {
@@ -48,7 +48,7 @@ func FitNamed(entries map[string]catalogue.Entry, specs []faults.Spec, main time
 	if err != nil {
 		return err
 	}
-	return errors.Join(checkNames(asked, t), Fit(timed, main, t), overfull(t, loose, afterNodes(t, t.TTL/2), main))
+	return errors.Join(checkNames(asked, t), Fit(timed, main, t), overfull(t, loose, afterNodes(entries, t, t.TTL/2), main))
 }
 
 // parted parts specs into those with a time of their own and the others, which

@@ -5,11 +5,11 @@ package plan
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
 	"locktorture/faults"
+	"locktorture/faults/catalogue"
 )
 
 // A Plan is a schedule as drawn, and what was left out of it.
@@ -57,14 +57,11 @@ func steady(d time.Duration) func(faults.Spec) time.Duration {
 	return func(faults.Spec) time.Duration { return d }
 }
 
-// restarting are the faults after which a lock may keep the node out.
-var restarting = []string{"kill", "kill-empty", "kill-late", "power-loss", "failover", "flushall", "evict"}
-
-// afterNodes is the gap of a sequence of faults of nodes: one that restarted may
+// afterNodes is the gap of a sequence of faults of nodes: one that forgot may
 // be kept out for a while.
-func afterNodes(t *faults.Target, others time.Duration) func(faults.Spec) time.Duration {
+func afterNodes(entries map[string]catalogue.Entry, t *faults.Target, others time.Duration) func(faults.Spec) time.Duration {
 	return func(s faults.Spec) time.Duration {
-		if slices.Contains(restarting, s.Fault) {
+		if entries[s.Fault].Forgets {
 			return t.TTL/2 + max(t.TTL, t.Quarantine)
 		}
 		return others

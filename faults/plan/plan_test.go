@@ -428,6 +428,11 @@ func TestSpared(t *testing.T) {
 		{1, faults.Spec{Fault: "cut", On: watch.AcquireSent, Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}}, true},
 		{1, faults.Spec{Fault: "cut", Params: faults.Params{Client: faults.RoleWaiter, Node: faults.RoleAll}}, true},
 		{1, faults.Spec{Fault: "cut", On: watch.AcquireSent, Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}}, false},
+		{1, faults.Spec{Fault: "cut", Params: faults.Params{Client: "waiter as late", Node: "all as gone"}}, true},
+		{1, faults.Spec{Fault: "cut", On: watch.AcquireSent, Params: faults.Params{Client: "any as late", Node: faults.RoleAll}}, true},
+		{1, faults.Spec{Fault: "cut", On: faults.AtTime, Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}}, false},
+		{1, faults.Spec{Fault: "kill", On: faults.AtTime, Params: faults.Params{Node: faults.RoleSwing}}, false},
+		{1, faults.Spec{Fault: "power-loss", Params: faults.Params{Node: faults.RoleSwing}}, true}, // it has a moment of its own
 	} {
 		if err := spared(faulttest.New(c.nodes, 2).Target, c.spec, catalogue.All()[c.spec.Fault]); (err == nil) != c.want {
 			t.Errorf("%d nodes, %+v: %v", c.nodes, c.spec, err)
@@ -575,5 +580,26 @@ func TestOmissions(t *testing.T) {
 	}
 	if len(told) == 0 {
 		t.Error("eight seconds have room for all")
+	}
+}
+
+// After a fault that makes a node forget, or restart, or evict, there is time for a lock that keeps it out.
+func TestGapAfterNodesThatForget(t *testing.T) {
+	w := faulttest.New(5, 4)
+	w.Quarantine = 7 * second
+	entries := catalogue.All()
+	gap := afterNodes(entries, w.Target, second)
+	long := 0
+	for name, e := range entries {
+		forgets := strings.HasPrefix(name, "kill") || strings.HasPrefix(e.Beyond, "nodes do not forget") || strings.Contains(e.Beyond, "noeviction")
+		if got := gap(faults.Spec{Fault: name}); (got >= w.Quarantine) != forgets {
+			t.Errorf("%v after %s: forgets %t", got, name, forgets)
+		}
+		if forgets {
+			long++
+		}
+	}
+	if long < 9 {
+		t.Errorf("%d faults make a node forget", long)
 	}
 }

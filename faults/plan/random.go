@@ -38,7 +38,7 @@ func Random(b Budget, t *faults.Target, rng *rand.Rand) (Plan, error) {
 		}
 	}
 	var plan Plan
-	gap := afterNodes(t, t.TTL)
+	gap := afterNodes(entries, t, t.TTL)
 	sequences := []sequence{{specs: fill(plan.supported(entries, takes, t), window, gap, rng), gap: gap}}
 	leaves = plan.supported(entries, leaves, t)
 	if b.Lanes == 0 {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -24,8 +25,9 @@ type share struct {
 // at a time than the quorum can spare, but for a single master, which dies for a
 // moment. What t cannot suffer, and what does not fit, is left out and said.
 func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) {
+	entries := catalogue.All()
 	sequences := []sequence{
-		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(t, t.TTL)},
+		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(entries, t, t.TTL)},
 		{specs: scaled(c, holderShares(t)), gap: steady(t.TTL / 4)},
 		{specs: scaled(c, renewalShares(t)), gap: steady(t.TTL / 4)},
 		{specs: scaled(c, messageShares(t)), gap: steady(t.TTL / 4)},
@@ -42,7 +44,7 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 			timed = append(timed, faults.Spec{Fault: "crash-client", On: faults.AtTime, At: c.Main - tail*2/3, For: tail / 4, Params: faults.Params{Client: faults.RoleWriter}})
 		}
 	}
-	return draw(catalogue.All(), sequences, span{lead, c.Main - tail}, t, rng, timed...)
+	return draw(entries, sequences, span{lead, c.Main - tail}, t, rng, timed...)
 }
 
 // scaled lists each fault as often as its share says for the main phase of c, at
@@ -275,10 +277,12 @@ func messageShares(t *faults.Target) []share {
 // spared says why t cannot spare what a spec takes from everybody, or nil. One
 // client's own links, and a single master that dies for a moment, are no such thing.
 func spared(t *faults.Target, s faults.Spec, e catalogue.Entry) error {
-	p := s.Params.Or(e.Default)
+	p, on := s.Params.Or(e.Default), cmp.Or(s.On, e.On)
 	nodes, _ := faults.SplitRole(p.Node, faults.RoleAny)
-	own := nodes == faults.RoleAll && (slices.Contains(faults.OneClient(), p.Client) || p.Client == faults.RoleAny && s.On != "")
-	if !e.Takes || several(t) || own || nodes == faults.RoleSwing && s.On != "" {
+	client, _ := faults.SplitRole(p.Client, faults.RoleAny)
+	locked := on != "" && on != faults.AtTime
+	own := nodes == faults.RoleAll && (slices.Contains(faults.OneClient(), client) || client == faults.RoleAny && locked)
+	if !e.Takes || several(t) || own || nodes == faults.RoleSwing && locked {
 		return nil
 	}
 	return fmt.Errorf("%d nodes and a quorum of %d: none can be spared", len(t.Testbed.Nodes()), t.Quorum)
