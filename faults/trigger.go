@@ -42,8 +42,12 @@ const (
 )
 
 // Moments lists every moment that has a name of its own.
-func Moments() []watch.Moment {
-	return append(watch.Moments(), Bound, watch.AcquireMidway, watch.RenewalMidway, watch.ReleaseMidway)
+func Moments() []watch.Moment { return append(KeyMoments(), Bound) }
+
+// KeyMoments lists those that say which resource they are about: the moments of a lease, and those between two steps of an
+// operation.
+func KeyMoments() []watch.Moment {
+	return append(watch.Moments(), watch.AcquireMidway, watch.RenewalMidway, watch.ReleaseMidway)
 }
 
 // midways are the operations in the middle of which a moment lies.
@@ -58,10 +62,7 @@ func Tapped(m watch.Moment) bool {
 }
 
 // HasKey reports whether a moment says which resource it is about.
-func HasKey(m watch.Moment) bool {
-	_, midway := midways[m]
-	return midway || slices.Contains(watch.Moments(), m)
-}
+func HasKey(m watch.Moment) bool { return slices.Contains(KeyMoments(), m) }
 
 // An Occasion is the moment to which a step was locked, as it happened.
 type Occasion struct {

@@ -64,7 +64,7 @@ type Testbed struct {
 	Name     string   `json:"name"`               // process, container, external, embedded
 	Version  string   `json:"version,omitempty"`  // of the server
 	Embedded bool     `json:"embedded,omitempty"` // its nodes are no Redis, and prove nothing about Redis
-	LeftOut  []string `json:"left_out,omitempty"` // faults that it cannot suffer, with the reason
+	LeftOut  []string `json:"left_out,omitempty"` // faults that the plan does without, with the reason
 }
 
 // Host is the machine that ran it.

@@ -40,7 +40,7 @@ func (r *Run) NotProved() []string {
 		out = append(out, "Latency and rate for production: load and servers shared the same cores, so figures compare runs on one machine.")
 	}
 	for _, left := range r.Meta.Testbed.LeftOut {
-		out = append(out, "How it bears "+left+" (left out on this testbed).")
+		out = append(out, "How it bears what was left out: "+left+".")
 	}
 	return out
 }

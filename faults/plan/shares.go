@@ -26,15 +26,13 @@ type share struct {
 // moment. What t cannot suffer, and what does not fit, is left out and said.
 func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) {
 	entries := catalogue.All()
-	sequences := []sequence{
-		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(entries, t, t.TTL)},
-		{specs: scaled(c, holderShares(t)), gap: steady(t.TTL / 4)},
-		{specs: scaled(c, renewalShares(t)), gap: steady(t.TTL / 4)},
-		{specs: scaled(c, messageShares(t)), gap: steady(t.TTL / 4)},
-		{specs: scaled(c, lateShares(t)), gap: steady(t.TTL / 4)},
-	}
-	if t.Taps {
-		sequences = append(sequences, sequence{specs: scaled(c, midwayShares(t)), gap: steady(t.TTL / 4)})
+	var sequences []sequence
+	for i, shares := range standardShares(c.AtOnce, t) {
+		gap := steady(t.TTL / 4)
+		if i == 0 {
+			gap = afterNodes(entries, t, t.TTL)
+		}
+		sequences = append(sequences, sequence{specs: scaled(c, shares), gap: gap})
 	}
 	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
 	var timed []faults.Spec
@@ -45,6 +43,25 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 		}
 	}
 	return draw(entries, sequences, span{lead, c.Main - tail}, t, rng, timed...)
+}
+
+// standardShares are the sequences of the standard plan, side by side: first that of nodes.
+func standardShares(atOnce bool, t *faults.Target) [][]share {
+	all := [][]share{nodeShares(atOnce, t), holderShares(t), renewalShares(t), messageShares(t), lateShares(t)}
+	if t.Taps {
+		all = append(all, midwayShares(t))
+	}
+	return all
+}
+
+// StandardSteps are the steps of the standard plan without their times, each as often as it comes in a minute: those of
+// nodes, of holders, of renewals, of whoever asks, of late messages, and between two steps of an operation, where t shows
+// them. What t cannot suffer is among them.
+func StandardSteps(atOnce bool, t *faults.Target) (sequences [][]faults.Spec) {
+	for _, shares := range standardShares(atOnce, t) {
+		sequences = append(sequences, scaled(StandardConfig{Main: standardMain}, shares))
+	}
+	return sequences
 }
 
 // scaled lists each fault as often as its share says for the main phase of c, at
@@ -74,10 +91,10 @@ func several(t *faults.Target) bool { return len(t.Testbed.Nodes()) > t.Quorum }
 // nodeShares are the weather on the links and the death of nodes. One that comes
 // back empty does so at once where the lock itself keeps it out, and else later
 // than every lease that it had granted.
-func nodeShares(c StandardConfig, t *faults.Target) []share {
+func nodeShares(atOnce bool, t *faults.Target) []share {
 	empty := faults.Spec{Fault: "kill-late", On: watch.AcquireReplied, Params: faults.Params{Node: faults.RoleSwing}}
 	all := []share{{2, empty}}
-	if c.AtOnce {
+	if atOnce {
 		all[0].spec.Fault = "kill-empty"
 		all = append(all, share{1, empty})
 	}

@@ -23,7 +23,7 @@ type Banner struct {
 	Faults      []string // the name of every step, in order
 	PhaseLocked int      // steps that wait for a moment in a lock's life
 	Canary      bool
-	LeftOut     []string // faults that this testbed cannot suffer, with the reason
+	LeftOut     []string // faults that the plan does without, with the reason
 	Warnings    []string
 	Dir         string
 }

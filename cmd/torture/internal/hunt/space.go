@@ -15,7 +15,6 @@ import (
 	"locktorture/faults"
 	faultcatalogue "locktorture/faults/catalogue"
 	"locktorture/faults/testbed"
-	"locktorture/faults/watch"
 	"locktorture/lockimpl"
 	"locktorture/workload"
 )
@@ -32,7 +31,7 @@ func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 		return why == ""
 	})
 	s.Modes = modes(ctx, h.base, h.cfg.Lock)
-	s.Moments = watch.Moments()
+	s.Moments = faults.KeyMoments()
 	for _, c := range commandsOf(ctx, h.cfg.Lock, h.base) {
 		s.Moments = append(s.Moments, faults.Reply(c, ""))
 	}
@@ -45,6 +44,7 @@ func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 	if isDeployment(h.base.Testbed) {
 		s.Elected, s.TTLs, s.Longest = true, deployedTTLs, deployedLongest
 	}
+	s.Model = func(r search.Round) *faults.Target { return run.Preview(r.Over(h.base), h.cfg.Lock) }
 	s.Fits, s.Shortest = h.exec.Fits, h.shortest
 	return s, leftOut
 }

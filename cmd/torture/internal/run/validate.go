@@ -173,7 +173,7 @@ var plans = map[string]bool{
 
 // FitsFaults checks that the faults exist and have the parameters that they need.
 func FitsFaults(c config.Config, l catalogue.Lock) error {
-	t, known := preview(c, l), faultcatalogue.All()
+	t, known := Preview(c, l), faultcatalogue.All()
 	if len(t.Testbed.Nodes()) > 0 && t.Testbed.Name() != unknownBed {
 		if _, err := drawPlan(c, l, t); err != nil {
 			return fmt.Errorf("%s: %w", c.At("faults"), err)
@@ -216,10 +216,10 @@ func fitsPlan(c config.Config, t *faults.Target) (err error) {
 	return nil // what else it may lack, the testbed says
 }
 
-// preview is the run as the nemesis will know it, before anything is started: the names of
+// Preview is the run as the nemesis will know it, before anything is started: the names of
 // clients and nodes, and the durations. Where the kind of testbed is known, its abilities are
 // too.
-func preview(c config.Config, l catalogue.Lock) *faults.Target {
+func Preview(c config.Config, l catalogue.Lock) *faults.Target {
 	n := l.Masters(c)
 	t := &faults.Target{
 		Testbed: previewTestbed(c, n), Quorum: n/2 + 1, TTL: c.TTL, Notifies: notifies(c, l), OwnWrites: l.Child,

@@ -94,16 +94,19 @@ func lateMessage(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	if len(late) == 0 {
 		return false
 	}
-	s.crowd(r, rng, []int{2, 2, 3}, 0.1, 0.3, 0.6)
 	x := faults.Spec{At: early(r, rng), Params: faults.Params{Client: faults.RoleAny}}
 	x.Fault, before = inTurn(late, before)
 	x.On, _ = inTurn([]watch.Moment{watch.AcquireSent, watch.RenewalSent, watch.ReleaseSent}, before)
 	// A late answer tells only who still waits for it; a late request matters most when its
-	// sender has given it up.
-	lengths, patience := []float64{0.6, 0.9, 1.1, 1.4}, []float64{0.1, 0.1, 0.2, 3}
-	if x.Fault == "slow-reply" {
+	// sender has given it up, and a late release when the key is held again.
+	lengths, patience, holds := []float64{0.6, 0.9, 1.1, 1.4}, []float64{0.1, 0.1, 0.2, 3}, []float64{0.1, 0.3, 0.6}
+	switch {
+	case x.Fault == "slow-reply":
 		lengths, patience = []float64{0.9, 1.1, 1.4}, []float64{3}
+	case x.On == watch.ReleaseSent:
+		lengths, holds = []float64{1.1, 1.25, 1.4}, []float64{0.3, 0.6, 0.8}
 	}
+	s.crowd(r, rng, []int{2, 2, 3}, holds...)
 	x.For, r.Load.Timeout = share(r.TTL, pick(rng, lengths)), share(r.TTL, pick(rng, patience))
 	x.Times, x.Every = 5, x.For+share(r.TTL, 0.7)
 	if x.On == watch.RenewalSent { // by hand: others are seen when they are over

@@ -5,8 +5,8 @@
 // often they come, which modes of the lock are used and how busy its keys are,
 // since what a configuration leaves out lets the rest go deeper (Groce et al.,
 // "Swarm Testing", ISSTA 2012). Others are aimed at cells of phase × fault
-// class that few rounds have reached, or drawn by a pattern: what leases and quorums are
-// known to break by needs several things at once. Rounds that reached new ground, cells of phase ×
+// class that few rounds have reached, have steps of the standard plan, or are drawn by a
+// pattern: what leases and quorums are known to break by needs several things at once. Rounds that reached new ground, cells of phase ×
 // fault class, states, or nearer misses, become a corpus of which later ones are
 // mutants and crossings, the rarest ground first (Böhme et al., "Coverage-based
 // Greybox Fuzzing as Markov Chain", CCS 2016; what to count as ground for a
@@ -43,6 +43,7 @@ type Origin string
 const (
 	Swarm     Origin = "swarm"
 	Aimed     Origin = "aimed"
+	Standard  Origin = "standard"  // steps of the standard plan
 	Patterned Origin = "patterned" // things that come together, as patterns have them
 	Mutated   Origin = "mutated"
 	Crossed   Origin = "crossed"

@@ -10,8 +10,8 @@ import (
 const (
 	firstSwarm = 12  // rounds that are drawn from scratch before anything is bred
 	firstPlain = 4   // rounds before the first that follows a pattern
-	swarmShare = 0.5 // of the rounds after that: half of them by a pattern, the others swarm or aimed
-	crossShare = 0.2
+	swarmShare = 0.7 // of the rounds after that, which are still drawn from scratch
+	crossShare = 0.15
 
 	// nearer is how much smaller than ever a near miss must be to count as new
 	// ground.
@@ -36,7 +36,7 @@ type Search struct {
 	chosen map[int]int    // how often a corpus round was bred from, by its number
 	moment weights
 
-	patterned int // rounds that followed a pattern
+	patterned int // the turn of the patterns: goes on by one with each round that follows one
 
 	suggested []suggestion
 	turn      int // rounds since the search began, for taking turns
@@ -87,6 +87,8 @@ func New(space Space, seed uint64, log Log) *Search {
 		space: space.withDefaults(), rng: rand.New(rand.NewPCG(seed, uint64(len(log.Rounds)))),
 		seen: map[string]int{}, near: map[string]float64{}, record: map[string]int{}, chosen: map[int]int{}, moment: weights{},
 	}
+	// Many short searches with seeds of their own must not all begin with the same patterns and the same choices.
+	s.patterned = rand.New(rand.NewPCG(seed, 0)).IntN(1 << 16)
 	for _, p := range log.Rounds {
 		s.learn(&p)
 		if p.Origin == Patterned {
@@ -149,18 +151,22 @@ func (s *Search) next() Round {
 	return s.space.mutant(s.breed(corpus).Round, s.rng, s.moment)
 }
 
-// fresh draws a round that is bred from none. Patterns come in after the first rounds: what
-// breaks by itself needs none. The caller holds mu.
+// fresh draws a round that is bred from none. Patterns and steps of the standard plan come in after the
+// first rounds: what breaks by itself needs none. The caller holds mu.
 func (s *Search) fresh() Round {
 	ways := 2
 	if len(s.log.Rounds) >= firstPlain {
-		ways = 4
+		ways = 6
 	}
 	switch s.rng.IntN(ways) {
 	case 0:
 		return s.space.aimed(s.rng, func(cell string) int { return s.seen["cell "+cell] })
 	case 1:
 		return s.space.swarm(s.rng, s.moment)
+	case 2, 3:
+		if r, ok := s.space.standard(s.rng); ok {
+			return r
+		}
 	}
 	s.patterned++
 	return s.space.patterned(s.rng, s.patterned)

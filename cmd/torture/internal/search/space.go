@@ -34,6 +34,9 @@ type Space struct {
 	// busy; nil: any does.
 	Shortest func() time.Duration
 
+	// Model is a target that stands for that of a round: the steps of the standard plan are drawn for it. Nil: none are.
+	Model func(r Round) *faults.Target
+
 	// Fits says why a round cannot be played. Steps that do not fit are drawn anew
 	// or left out.
 	Fits func(r Round) error
@@ -54,7 +57,7 @@ func (s Space) withDefaults() Space {
 		s.Modes = []workload.Mode{workload.ModeMixed}
 	}
 	if len(s.Moments) == 0 {
-		s.Moments = watch.Moments()
+		s.Moments = faults.KeyMoments()
 	}
 	if s.Clients == 0 {
 		s.Clients = defaultClients
@@ -231,7 +234,7 @@ func (s *Space) steps(r Round, p profile, rng *rand.Rand) []faults.Spec {
 	if rng.IntN(2) == 0 {
 		second.On = faults.Bound
 	} else {
-		second.On = pick(rng, watch.Moments())
+		second.On = pick(rng, faults.KeyMoments())
 	}
 	if !second.On.Foreseen() {
 		second.Then = max(0, second.Then)
@@ -329,7 +332,7 @@ var ends = []watch.Moment{watch.ReleaseReplied, watch.ReleaseReplied, watch.Acqu
 // canEnd reports whether a step can be healed at a moment: it lasts, and is locked to a lease's
 // moment, whose key is meant.
 func canEnd(x faults.Spec, ttl time.Duration) bool {
-	return length(x, ttl) > 0 && slices.Contains(watch.Moments(), x.On)
+	return length(x, ttl) > 0 && faults.HasKey(x.On)
 }
 
 // length is how long a step lasts: by default as long as its fault chooses.
@@ -344,16 +347,18 @@ func length(x faults.Spec, ttl time.Duration) time.Duration {
 // more than once.
 func (s *Space) roles(r Round) []string {
 	all := []string{"", faults.RoleHolder, faults.RoleHolder, faults.RoleWanted, faults.RoleAny, faults.RoleTaker, faults.RoleWaiter, faults.RoleAll}
-	has := func(m workload.Mode) bool {
-		return r.Load.Mode == m || r.Load.Mode == workload.ModeMixed && slices.Contains(s.Modes, m)
-	}
-	if has(workload.ModeRW) {
+	if s.has(r, workload.ModeRW) {
 		all = append(all, faults.RoleReader, faults.RoleWriter)
 	}
-	if has(workload.ModeReentrant) {
+	if s.has(r, workload.ModeReentrant) {
 		all = append(all, faults.RoleNested)
 	}
 	return all
+}
+
+// has reports whether a round has a mode, alone or among others.
+func (s *Space) has(r Round, m workload.Mode) bool {
+	return r.Load.Mode == m || r.Load.Mode == workload.ModeMixed && slices.Contains(s.Modes, m)
 }
 
 // node draws a role of nodes, or the name of one.

@@ -27,7 +27,6 @@ import (
 	"locktorture/faults/link"
 	"locktorture/faults/plan"
 	"locktorture/faults/testbed/virtual"
-	"locktorture/faults/watch"
 	"locktorture/workload"
 	"locktorture/workload/history"
 )
@@ -316,6 +315,9 @@ func (p *Player) model(r search.Round) *faults.Target {
 		Testbed: virtual.New(n, 0), Quorum: n/2 + 1, TTL: r.TTL, Notifies: p.Lock.Subscribes && r.Load.Wait > 0,
 		Link: func(string, string) link.Link { return nil }, Fabric: link.NewVirtual(0, link.Pace{}, nil),
 	}
+	if p.Lock.Quarantine != nil {
+		t.Quarantine = p.Lock.Quarantine(p.Config(r))
+	}
 	for i := range r.Clients {
 		t.Clients = append(t.Clients, newClient(&world{lock: p.Lock}, i))
 	}
@@ -326,7 +328,7 @@ func (p *Player) model(r search.Round) *faults.Target {
 // memory, and with beyond also those that break an assumption of correct locks.
 func (p *Player) Space(beyond bool) search.Space {
 	t := p.model(search.Round{Clients: 2, TTL: time.Second, Load: config.Load{Wait: time.Second}})
-	s := search.Space{Nodes: len(t.Testbed.Nodes()), Fits: p.Fits, Modes: p.modes(), Moments: watch.Moments()}
+	s := search.Space{Nodes: len(t.Testbed.Nodes()), Fits: p.Fits, Modes: p.modes(), Moments: faults.KeyMoments(), Model: p.model}
 	entries := faultcatalogue.All()
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[name]
