@@ -156,7 +156,7 @@ func (s *Search) next() Round {
 func (s *Search) fresh() Round {
 	ways := 2
 	if len(s.log.Rounds) >= firstPlain {
-		ways = 6
+		ways = 5
 	}
 	switch s.rng.IntN(ways) {
 	case 0:
