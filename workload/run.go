@@ -26,8 +26,10 @@ type phase struct {
 	can    abilities    // of the lock, where the mode mixes them
 	vague  atomic.Bool  // the lock has granted a lease without a deadline
 	tears  atomic.Int64 // writes that found their row changed within the section
-	askers askers       // for keys of a mixed load that are held for long
-	users  askers       // who ask for each key of a mixed load, or hold it
+	// Who ask for each key that is held for long, of a mixed load. The last one does not give up: what befalls a
+	// holder's renewals shows only where somebody else asks when the lease runs out.
+	askers headcount
+	users  headcount // who ask for each key of a mixed load, or hold it
 }
 
 func (p *phase) isOver() bool { return isClosed(p.over) }
