@@ -34,12 +34,13 @@ type attempt struct {
 	before *attempt // that hurt nobody, in whose place this one comes; nil: none
 	first  int      // index of the fault's invocation
 
-	begun  bool // the invocation is recorded
-	closed bool // Inject has answered, or was given up
-	open   int  // index of the invocation that is recorded and not completed
-	target *history.Target
-	ops    *Operations // that the fault meets
-	owed   string      // the injection's receipt, while it proves nothing yet
+	begun   bool // the invocation is recorded
+	closed  bool // Inject has answered, or was given up
+	ownHeal bool // the injection has a heal of its own, and says itself what is broken
+	open    int  // index of the invocation that is recorded and not completed
+	target  *history.Target
+	ops     *Operations // that the fault meets
+	owed    string      // the injection's receipt, while it proves nothing yet
 }
 
 func (n *nemesis) attempt(ctx context.Context, s Step, occasion Occasion) *attempt {
@@ -54,7 +55,7 @@ func (a *attempt) inject(ctx context.Context, rng *rand.Rand) (Injection, error)
 	inj, err := guarded(ctx, injectLimit, func(ctx context.Context) (Injection, error) {
 		return a.step.Fault.Inject(ctx, a.scope, rng)
 	})
-	if err == nil && inj.Heal == nil {
+	if a.ownHeal = err == nil && inj.Heal != nil; !a.ownHeal {
 		inj.Heal = a.scope.undo.heal
 	}
 	a.mu.Lock()
@@ -243,7 +244,6 @@ func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) erro
 }
 
 func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) error {
-	defer a.scope.undo.leave()
 	met, tookEffect := a.ops.Met(), a.tookEffect(inj)
 	a.open = a.n.rec.Append(a.event(history.Heal, history.Invoke))
 	receipt, err := a.repair(ctx, inj.Heal)
@@ -262,6 +262,9 @@ func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) erro
 	}
 	a.n.rec.Append(e)
 	res.Ended, res.Healed = a.n.rec.Since(time.Now()), err == nil
+	if err == nil || !a.ownHeal {
+		a.scope.undo.leave()
+	}
 	if err != nil {
 		res.Err = history.OneLine(err.Error())
 		return fmt.Errorf("heal %s: %w", res.Fault, err)

@@ -98,3 +98,93 @@ func TestClaimOutlastsTheRecordOfTheEnd(t *testing.T) {
 		})
 	}
 }
+
+// What stays broken stays claimed: where a heal fails at every try, be it the fault's own, nobody else has the node. A heal
+// that was given up as hung lets go when it ends after all, and so does an injection.
+func TestClaimsOfWhatWentWrong(t *testing.T) {
+	broken := &faults.BrokenError{Broken: "n1 is down", ByHand: "by hand", Err: context.DeadlineExceeded}
+	for name, c := range map[string]struct {
+		inject func(s *faults.Scope) (faults.Injection, error)
+		free   bool // wanted a minute later
+	}{
+		"a heal fails": {func(s *faults.Scope) (faults.Injection, error) {
+			s.OnHeal("n1 is down", "by hand", func(context.Context) (string, error) { return "", context.DeadlineExceeded })
+			return faults.Injection{Receipt: "took effect"}, nil
+		}, false},
+		"its own heal fails": {func(*faults.Scope) (faults.Injection, error) {
+			return faults.Injection{Receipt: "took effect", Heal: func(context.Context) (string, error) { return "", broken }}, nil
+		}, false},
+		"its own heal": {func(*faults.Scope) (faults.Injection, error) {
+			return faults.Injection{Receipt: "took effect", Heal: func(context.Context) (string, error) { return "healed", nil }}, nil
+		}, true},
+		"a heal hangs": {func(s *faults.Scope) (faults.Injection, error) {
+			s.OnHeal("n1 is down", "by hand", func(context.Context) (string, error) { time.Sleep(40 * time.Second); return "", nil })
+			return faults.Injection{Receipt: "took effect"}, nil
+		}, true},
+		"the injection fails": {func(*faults.Scope) (faults.Injection, error) { return faults.Injection{}, testbed.ErrDown }, true},
+		"the injection fails, and its heal": {func(s *faults.Scope) (faults.Injection, error) {
+			s.OnHeal("n1 is down", "by hand", func(context.Context) (string, error) { return "", context.DeadlineExceeded })
+			return faults.Injection{}, testbed.ErrDown
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, 1)
+				var scope *faults.Scope
+				f := faulttest.Fault("first", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+					scope = s
+					if err := s.Claim("n1"); err != nil {
+						return faults.Injection{}, err
+					}
+					return c.inject(s)
+				})
+				_, _ = w.Run(t.Context(), faults.Step{Fault: f, For: second}) // what went wrong is not asked here
+				time.Sleep(time.Minute)
+				if err := scope.Claim("n1"); (err == nil) != c.free {
+					t.Errorf("n1 is free: %v, want %t", err, c.free)
+				}
+			})
+		})
+	}
+}
+
+// An injection that was given up as hung keeps nothing that it claims later; one that missed gives back what it had.
+func TestClaimsOfWhoCameTooLate(t *testing.T) {
+	for name, inject := range map[string]func(s *faults.Scope) error{
+		"hung":   func(s *faults.Scope) error { time.Sleep(30 * time.Second); return s.Claim("n1") },
+		"missed": func(s *faults.Scope) error { return errors.Join(s.Claim("n1"), faults.ErrMissed) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, 1)
+				var scope *faults.Scope
+				f := faulttest.Fault("first", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+					scope = s
+					return faults.Injection{}, inject(s)
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				_, _ = w.Run(ctx, faults.Step{Fault: f, For: second})
+				time.Sleep(time.Minute)
+				if err := scope.Claim("n1"); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// Links that nothing passes are another fault's when the one that had them is over.
+func TestReservedLinksAreGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 1)
+		links := []faults.LinkID{{Client: "c00", Node: "n1"}}
+		reserves := faulttest.Fault("cut", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+			return faults.Injection{Receipt: "took effect"}, s.ReserveLinks(links)
+		})
+		res, err := w.Run(t.Context(), faults.Step{Fault: reserves, For: second}, faults.Step{When: faults.Trigger{After: 2 * second}, Fault: reserves, For: second})
+		if err != nil || res.Steps[1].Started != 2*second {
+			t.Errorf("%+v, %v", res.Steps[1], err)
+		}
+	})
+}

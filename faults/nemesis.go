@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,8 +88,9 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			return res, unless(waiting, err)
 		}
 		if err != nil {
-			n.never(&res, s, errors.Join(errNever, missed, unless(waiting, err)))
-			return res, unless(waiting, err)
+			broken := unless(waiting, err)
+			n.never(&res, s, cmp.Or(broken, errors.Join(errNever, missed)))
+			return res, broken
 		}
 		if first.IsZero() {
 			first = time.Now()

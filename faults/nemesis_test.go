@@ -103,7 +103,7 @@ func TestStepThatCannotWaitDoesNotTurn(t *testing.T) {
 		w.Script(map[time.Duration]func(){2 * second: func() { w.Grant("k0", "c00") }})
 		when := faults.Trigger{On: faults.Command("SET", "n1"), Within: 5 * second, Else: watch.AcquireReplied}
 		res, err := w.Run(t.Context(), faults.Step{When: when, Fault: faulttest.Plain("a")})
-		if err == nil || !strings.Contains(err.Error(), "cannot be tapped") || !strings.Contains(res.Steps[0].Err, "cannot be tapped") {
+		if err == nil || !strings.Contains(err.Error(), "cannot be tapped") || res.Steps[0].Err != "the link c00→n1 cannot be tapped" {
 			t.Errorf("%+v, %v", res.Steps[0], err)
 		}
 		time.Sleep(3 * second) // let the script end inside the bubble

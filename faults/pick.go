@@ -50,13 +50,11 @@ func SplitRole(text, otherwise string) (role, name string) {
 	return role, name
 }
 
-// SplitNames parts a list of names: each once.
+// SplitNames parts a list of names.
 func SplitNames(list string) []string {
-	var names []string
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	names := strings.Split(list, ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
 	}
 	return names
 }
@@ -144,17 +142,17 @@ func (s *Scope) unimpaired() []Client {
 	return free
 }
 
-// named returns those that a list names, by their own names or by bound ones: each once, in the order of all.
+// named returns those that a list names, by their own names or by bound ones: each once, in the order of the list.
 func named[T interface{ Name() string }](r *run, what string, all []T, list string) ([]T, error) {
-	names := SplitNames(list)
-	for _, name := range names {
-		if !slices.ContainsFunc(all, func(x T) bool { return r.is(x.Name(), name) }) {
+	var found []T
+	for _, name := range SplitNames(list) {
+		some := slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !r.is(x.Name(), name) })
+		if len(some) == 0 {
 			return nil, fmt.Errorf("%s %q is neither a %s nor bound yet: %w", what, name, what, ErrMissed)
 		}
+		found = append(found, slices.DeleteFunc(some, func(x T) bool { return slices.Contains(phrase.Names(found), x.Name()) })...)
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(x T) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return r.is(x.Name(), name) })
-	}), nil
+	return found, nil
 }
 
 // holders returns the clients that hold a lease whose validity is not over.

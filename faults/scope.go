@@ -39,7 +39,7 @@ func (s *Scope) Now() time.Duration {
 	return s.now()
 }
 
-// Claim reserves a client or a node for a fault, until the heal, so that no other fault of a
+// Claim reserves a client or a node for a fault, until its end is recorded, so that no other fault of a
 // kind that would interfere is injected there. While it is claimed, no role picks it. The
 // error is ErrMissed when another fault has claimed it.
 func (s *Scope) Claim(name string) error {

@@ -34,6 +34,7 @@ type undo struct {
 	mu     sync.Mutex
 	stack  []*repair
 	claims []func() // each gives one back
+	over   bool     // nothing needs to be claimed any more but what is broken
 }
 
 // add puts a repair on the stack.
@@ -48,6 +49,7 @@ func (u *undo) claim(leave func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.claims = append(u.claims, leave)
+	u.giveBack()
 }
 
 // heal runs every repair, the last first, each until it has succeeded once.
@@ -72,12 +74,18 @@ func (u *undo) heal(ctx context.Context) (string, error) {
 	return strings.Join(receipts, "; "), errors.Join(errs...)
 }
 
-// leave gives back what was claimed, once the heal is recorded: the next fault there begins later, also
-// in the history. While something is broken it stays claimed.
+// leave gives back what was claimed, once the end is recorded: the next fault there begins later, also in the
+// history. What is broken stays claimed until it is mended, be it by a heal that was given up as hung.
 func (u *undo) leave() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.stack) > 0 {
+	u.over = true
+	u.giveBack()
+}
+
+// giveBack gives back what is claimed, if all is over and healed. The caller holds mu.
+func (u *undo) giveBack() {
+	if !u.over || len(u.stack) > 0 {
 		return
 	}
 	for _, leave := range u.claims {
@@ -90,6 +98,7 @@ func (u *undo) remove(r *repair) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.stack = slices.DeleteFunc(u.stack, func(x *repair) bool { return x == r })
+	u.giveBack()
 }
 
 func (r *repair) run(ctx context.Context) (receipt string, err error) {

@@ -34,7 +34,7 @@ func (f failover) Supports(t *faults.Target) error {
 	if _, is := t.Testbed.(testbed.Deployment); !is {
 		return needNodes[testbed.Replicated](t, "replicated", has)
 	}
-	if f.Node != "" && f.Node != faults.RoleAny && f.Node != faults.RoleMaster {
+	if role, _ := faults.SplitRole(f.Node, faults.RoleAny); role != faults.RoleAny && role != faults.RoleMaster {
 		return fmt.Errorf("%s testbed: node %s: it is the master that fails over; leave node out", t.Testbed.Name(), f.Node)
 	}
 	return needNodes[testbed.Killer](t, "killed", has)

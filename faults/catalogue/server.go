@@ -57,8 +57,10 @@ func (f serverFault) Supports(t *faults.Target) error {
 
 func (f serverFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 	p := f.Params
-	if _, deployed := s.Testbed.(testbed.Deployment); deployed && p.Node == faults.RoleAny {
-		p.Node = faults.RoleMaster // a replica takes no command that writes
+	if _, deployed := s.Testbed.(testbed.Deployment); deployed {
+		if role, name := faults.SplitRole(p.Node, faults.RoleAny); role == faults.RoleAny {
+			p.Node = strings.TrimSuffix(faults.RoleMaster+" as "+name, " as ") // a replica takes no command that writes
+		}
 	}
 	nodes, err := pickVictims(ctx, s, p, rng)
 	if err != nil {

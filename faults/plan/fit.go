@@ -90,12 +90,12 @@ func checkVictims(s faults.Step, t *faults.Target, bound []string) error {
 		if err := known(s, "client", p.Client, roles, clients); err != nil {
 			return err
 		}
-		if err := known(s, "by", s.When.By, nil, clients); err != nil {
+		if err := knownOne(s, "by", s.When.By, clients); err != nil {
 			return err
 		}
 	}
 	tapped, _ := faults.ParseTap(s.When.On)
-	if err := known(s, "on", tapped.Node, nil, append(nodes, faults.StoreNode)); err != nil {
+	if err := knownOne(s, "on", tapped.Node, append(nodes, faults.StoreNode)); err != nil {
 		return err
 	}
 	roles := []string{faults.RoleAny, faults.RoleAll, faults.RoleMinority, faults.RoleMajority, faults.RoleSwing, faults.RoleMaster}
@@ -120,13 +120,25 @@ func known(s faults.Step, what, text string, roles, some []string) error {
 	}
 	for _, name := range faults.SplitNames(role) {
 		if !slices.Contains(some, name) {
-			return &MisfitError{
-				Fault: s.Fault.Name(), Why: fmt.Sprintf("%s %q does not exist", what, name),
-				Would: "there are " + strings.Join(append(slices.Clone(roles), phrase.Few(some)), ", "),
-			}
+			return unknown(s, what, name, append(slices.Clone(roles), phrase.Few(some)))
 		}
 	}
 	return nil
+}
+
+// knownOne says so of a text that must be one name, as it is.
+func knownOne(s faults.Step, what, text string, some []string) error {
+	if text == "" || slices.Contains(some, text) {
+		return nil
+	}
+	return unknown(s, what, text, []string{phrase.Few(some)})
+}
+
+func unknown(s faults.Step, what, name string, there []string) error {
+	return &MisfitError{
+		Fault: s.Fault.Name(), Why: fmt.Sprintf("%s %q does not exist", what, name),
+		Would: "there are " + strings.Join(there, ", "),
+	}
 }
 
 // collision says which earlier step has the victim that step i names, at a time

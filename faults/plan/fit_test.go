@@ -34,6 +34,9 @@ func TestMisfits(t *testing.T) {
 		{"pause-client:holder:on=time:at=1s:for=2s,pause-client:holder:on=time:at=2s:for=1s", 20 * second, ""}, // of two holders
 		{"pause-client:on=bound:by=nobody", 20 * second, `by "nobody" does not exist`},
 		{"kill:on=command:SET@store", 20 * second, ""},
+		{"kill:on=command:SET@n1+n2", 20 * second, `on "n1,n2" does not exist`}, // one, or any
+		{"pause-client:on=acquire-sent:by=c00+c01", 20 * second, `by "c00,c01" does not exist`},
+		{"pause-client:on=acquire-sent:by=c01", 20 * second, ""},
 		{"kill:on=command:SET@n9", 20 * second, `on "n9" does not exist`},
 		{"kill:node=that", 20 * second, `node "that" does not exist`},
 		{"kill:node=n1:at=1s:for=2s,pause-node:node=n1:at=2s:for=1s", 20 * second, "at 2s kill has n1 until 3s; at=3s would do"},

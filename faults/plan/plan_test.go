@@ -603,3 +603,21 @@ func TestGapAfterNodesThatForget(t *testing.T) {
 		t.Errorf("%d faults make a node forget", long)
 	}
 }
+
+// The steps of the standard plan are as many as it has in a minute, and those of nodes that forget at once only where the
+// lock keeps them out.
+func TestStandardSteps(t *testing.T) {
+	w := faulttest.New(5, 4)
+	w.Extends, w.Taps = true, true
+	for _, atOnce := range []bool{true, false} {
+		sequences, all := StandardSteps(atOnce, w.Target), map[string]int{}
+		for _, steps := range sequences {
+			for _, x := range steps {
+				all[x.Fault]++
+			}
+		}
+		if len(sequences) != 6 || all["kill-empty"] > 0 != atOnce || all["stuck-connection"] != 3 || all["kill-late"] != map[bool]int{true: 1, false: 2}[atOnce] {
+			t.Errorf("at once %t: %d sequences of %v", atOnce, len(sequences), all)
+		}
+	}
+}

@@ -34,11 +34,11 @@ func (s Started) Event(e *history.Event) {
 }
 
 // Moments tells which of the steps' moments came, as far as the faults show that
-// were locked to them.
+// were locked to them. A step that may have turned to another moment says nothing.
 func (s Started) Moments(steps []faults.Spec) map[string]bool {
 	came := map[string]bool{}
 	for _, x := range steps {
-		if x.On != "" {
+		if x.On != "" && x.Else == "" {
 			came[string(x.On)] = came[string(x.On)] || s[x.Fault]
 		}
 	}

@@ -9,9 +9,11 @@ import (
 
 const (
 	firstSwarm = 12  // rounds that are drawn from scratch before anything is bred
-	firstPlain = 4   // rounds before the first that follows a pattern
+	firstPlain = 4   // rounds before the first that follows a pattern, or has steps of the standard plan
 	swarmShare = 0.7 // of the rounds after that, which are still drawn from scratch
 	crossShare = 0.15
+
+	patternStream = 1 << 63 // of draws, beside those that are numbered by rounds
 
 	// nearer is how much smaller than ever a near miss must be to count as new
 	// ground.
@@ -88,7 +90,7 @@ func New(space Space, seed uint64, log Log) *Search {
 		seen: map[string]int{}, near: map[string]float64{}, record: map[string]int{}, chosen: map[int]int{}, moment: weights{},
 	}
 	// Many short searches with seeds of their own must not all begin with the same patterns and the same choices.
-	s.patterned = rand.New(rand.NewPCG(seed, 0)).IntN(1 << 16)
+	s.patterned = rand.New(rand.NewPCG(seed, patternStream)).IntN(1 << 16)
 	for _, p := range log.Rounds {
 		s.learn(&p)
 		if p.Origin == Patterned {

@@ -285,7 +285,7 @@ func (s *Space) drawSetting(x *faults.Spec, which int, r Round, moments []watch.
 	case 1: // how long
 		x.For = share(r.TTL, pick(rng, []float64{0, 0, 0.15, 0.35, 0.6, 0.9, 1.1, 1.6, 2.5}))
 	case 2: // at which moment
-		x.On, x.By, x.Then, x.Until = "", "", 0, ""
+		x.On, x.By, x.Then, x.Within, x.Else, x.Until = "", "", 0, 0, "", ""
 		if rng.IntN(5) > 0 {
 			x.On = pick(rng, moments)
 		}

@@ -312,7 +312,7 @@ func (p *Player) Fits(r search.Round) error {
 func (p *Player) model(r search.Round) *faults.Target {
 	n := p.Lock.Masters(p.Config(r))
 	t := &faults.Target{
-		Testbed: virtual.New(n, 0), Quorum: n/2 + 1, TTL: r.TTL, Notifies: p.Lock.Subscribes && r.Load.Wait > 0,
+		Testbed: virtual.New(n, 0), Quorum: n/2 + 1, TTL: r.TTL, Notifies: p.Lock.Subscribes && (r.Load.Wait > 0 || r.Load.Mode == workload.ModeFair),
 		Link: func(string, string) link.Link { return nil }, Fabric: link.NewVirtual(0, link.Pace{}, nil),
 	}
 	if p.Lock.Quarantine != nil {

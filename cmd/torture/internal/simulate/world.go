@@ -108,7 +108,7 @@ func (w *world) policy() store.Policy {
 // target is the world as the nemesis sees it.
 func (w *world) target() *faults.Target {
 	t := &faults.Target{
-		Testbed: w.bed, Watch: w.watch, Quorum: w.quorum(), TTL: w.cfg.TTL, Fabric: w.fabric,
+		Testbed: w.bed, Watch: w.watch, Quorum: w.quorum(), TTL: w.cfg.TTL, Load: w.cfg.Duration, Fabric: w.fabric,
 		Link:     func(client, node string) link.Link { return w.links[client][node] },
 		Notifies: w.lock.Subscribes && (w.cfg.Load.Wait > 0 || w.cfg.Load.Mode == workload.ModeFair),
 	}
