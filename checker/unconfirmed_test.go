@@ -42,6 +42,56 @@ func unconfirmedUseCases() []verdictCase {
 				 4ms a invoke acquire k
 				24ms a ok acquire k until 34ms`,
 		},
+		{ // who asks within a section that goes on learns nothing of the hold that has run out
+			name: "of unknown outcome, asked for within a section", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 4]", "S3z [1 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				12ms a0 invoke acquire k owner a
+				13ms a invoke write k value a1
+				14ms a ok write k value a1 seq 1
+				15ms a0 info acquire k owner a err timeout
+				16ms a invoke write k value a2
+				17ms a ok write k value a2 seq 2`,
+		},
+		{ // nobody wrote meanwhile: the section may have been over
+			name: "of unknown outcome, asked for behind a lease", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 3]", "S8 [7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				11ms a invoke write k value a1
+				11500µs a ok write k value a1 seq 1
+				12ms a0 invoke acquire k owner a
+				15ms a0 info acquire k owner a err timeout
+				16ms a invoke write k value a2
+				17ms a ok write k value a2 seq 2`,
+		},
+		{
+			name: "refused within a section", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 4]", "S8 [7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				12ms a0 invoke acquire k owner a
+				13ms a invoke write k value a1
+				14ms a ok write k value a1 seq 1
+				15ms a0 fail acquire k owner a err held
+				16ms a invoke write k value a2
+				17ms a ok write k value a2 seq 2`,
+		},
+		{
+			name: "of unknown outcome, asked for behind a release", header: "ttl 10ms", want: Fail, violations: []string{"S8 [2 6]", "S8 [2 9]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 3ms a ok release k
+				12ms a0 invoke acquire k owner a
+				13ms a invoke write k value a1
+				14ms a ok write k value a1 seq 1
+				15ms a0 info acquire k owner a err timeout
+				16ms a invoke write k value a2
+				17ms a ok write k value a2 seq 2`,
+		},
 		{
 			name: "after the release", header: "ttl 10ms", want: Fail, violations: []string{"S8 [2 5]"},
 			history: `

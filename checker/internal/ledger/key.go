@@ -22,7 +22,7 @@ type Holder struct {
 
 	vain    asking // that attempt
 	extends asking // its latest extension that was asked for, and not answered
-	_       uint64 // makes all of it as large as the allocator aligns to 64 bytes
+	wrote   int    // index of its latest write; it makes all of it as large as the allocator aligns to 64 bytes
 }
 
 // A Key is a guarded resource.

@@ -57,11 +57,14 @@ func (l *Ledger) acquired(e *history.Event, o *Op) {
 }
 
 // triedInVain notes that o, an acquire of h's, was refused or not answered. One asked for within a
-// hold says nothing of that hold.
+// hold says nothing of that hold. Nor does one without an answer of somebody who wrote on meanwhile, under
+// a hold that has run out but was not ended: that was asked for within its section, and the writes are late.
 func (h *Holder) triedInVain(o *Op, told Use) {
-	if g := h.Grant; g == nil || o.Inv >= g.Latest() {
-		h.tried, h.vain = told, o.asking()
+	g := h.Grant
+	if g != nil && (o.Inv < g.Latest() || told == UseUnknown && g.GoesOn() && h.wrote > o.InvIdx) {
+		return
 	}
+	h.tried, h.vain = told, o.asking()
 }
 
 // granted notes a successful acquire: of a fresh lease, or of one that its owner re-enters.

@@ -29,6 +29,7 @@ type storeLog struct {
 // numbers it can no longer get.
 func (l *Ledger) issueWrite(o *Op) {
 	h := o.Holder
+	h.wrote = o.InvIdx
 	if g, p := o.Grant, h.Prior; g != nil && p != nil {
 		named := !g.Bears(o.Fence) && p.Bears(o.Fence) && (p.GoesOn() || !g.TwoTokens()) && (o.Inv < p.Latest() || !g.bore(o.Fence))
 		either := g.Bears(o.Fence) == p.Bears(o.Fence) // its token does not tell which
