@@ -148,7 +148,8 @@ func newInitWrapper() *cobra.Command {
 			if args[0] == "go" {
 				build = beginModule() + build
 			}
-			fmt.Fprintf(w, "  %s\n  torture run calm --lock 'exec:%s' --faults pause-client\n", build, s.command)
+			fmt.Fprintf(w, "  %s\n  torture run calm --lock 'exec:%s' --faults pause-client --accept S3,S3z\n", build, s.command)
+			fmt.Fprintln(w, "A lock without fencing tokens cannot stop the late write of a client that was paused (S3, S3z): that is accepted, and counted. Leave --accept out for one that gives them.")
 			fmt.Fprintln(w, "Then put your lock in the place of the one in it: what acquires, extends and releases.")
 			return nil
 		},
