@@ -92,6 +92,19 @@ func unconfirmedUseCases() []verdictCase {
 				16ms a invoke write k value a2
 				17ms a ok write k value a2 seq 2`,
 		},
+		{ // it has given the hold back, as far as it knows
+			name: "of unknown outcome, asked for while a release is under way", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 5]", "S8 [8]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				11ms a1 invoke release k owner a
+				12ms a0 invoke acquire k owner a
+				13ms a invoke write k value a1
+				14ms a ok write k value a1 seq 1
+				15ms a0 info acquire k owner a err timeout
+				16ms a invoke write k value a2
+				17ms a ok write k value a2 seq 2`,
+		},
 		{
 			name: "after the release", header: "ttl 10ms", want: Fail, violations: []string{"S8 [2 5]"},
 			history: `
