@@ -50,6 +50,14 @@ func SplitRole(text, otherwise string) (role, name string) {
 	return role, name
 }
 
+// JoinRole puts "ROLE as NAME" together, or the role alone where there is no name.
+func JoinRole(role, name string) string {
+	if name == "" {
+		return role
+	}
+	return role + " as " + name
+}
+
 // SplitNames parts a list of names.
 func SplitNames(list string) []string {
 	names := strings.Split(list, ",")

@@ -320,5 +320,8 @@ func TestSplitRole(t *testing.T) {
 		if got := [2]string{role, name}; !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %v", text, got)
 		}
+		if again, _ := faults.SplitRole(faults.JoinRole(role, name), ""); again != role || name == "" && faults.JoinRole(role, name) != role {
+			t.Errorf("%q and %q together are %q", role, name, faults.JoinRole(role, name))
+		}
 	}
 }

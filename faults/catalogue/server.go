@@ -59,7 +59,7 @@ func (f serverFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 	p := f.Params
 	if _, deployed := s.Testbed.(testbed.Deployment); deployed {
 		if role, name := faults.SplitRole(p.Node, faults.RoleAny); role == faults.RoleAny {
-			p.Node = strings.TrimSuffix(faults.RoleMaster+" as "+name, " as ") // a replica takes no command that writes
+			p.Node = faults.JoinRole(faults.RoleMaster, name) // a replica takes no command that writes
 		}
 	}
 	nodes, err := pickVictims(ctx, s, p, rng)

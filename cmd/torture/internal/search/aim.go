@@ -184,7 +184,7 @@ func bareQuorum(r *Round, x *faults.Spec, rng *rand.Rand) {
 	}
 	r.Steps = append(r.Steps, faults.Spec{
 		Fault: "cut", At: x.At, On: faults.AtTime, For: 2 * r.TTL,
-		Params: faults.Params{Client: faults.RoleAny + " as " + name, Node: faults.RoleMinority},
+		Params: faults.Params{Client: faults.JoinRole(faults.RoleAny, name), Node: faults.RoleMinority},
 	})
 	r.Load.Hold, r.Load.Mode, r.Load.Readers = workload.Fixed(min(share(r.TTL, pick(rng, []float64{0.3, 0.6})), r.Duration/2)), workload.ModeExclusive, 0
 	r.Clients, r.Load.Keys = max(r.Clients, 3), min(r.Load.Keys, 2)

@@ -167,7 +167,7 @@ func (s *Space) forget(r *Round, rng *rand.Rand, fault string, at, long time.Dur
 		}
 		r.Steps = append(r.Steps, x)
 	}
-	step("cut", faults.RoleAny+" as "+name, cut, faults.AtTime, 0, long)
+	step("cut", faults.JoinRole(faults.RoleAny, name), cut, faults.AtTime, 0, long)
 	step("stall", name, others, watch.AcquireSent, 0, share(r.TTL, pick(rng, []float64{0.2, 0.35, 0.35, 0.6})))
 	step(fault, "", forgets, watch.AcquireSent, share(r.TTL, pick(rng, []float64{0.01, 0.03, 0.06})), share(r.TTL, pick(rng, []float64{0, 0, 0.05})))
 	after := share(r.TTL, pick(rng, []float64{0, 0, 0, 0.1}))

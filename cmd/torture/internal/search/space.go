@@ -228,7 +228,7 @@ func (s *Space) steps(r Round, p profile, rng *rand.Rand) []faults.Spec {
 	}
 	// Names must differ within a round: a name that is bound twice means both.
 	name := victim(rng)
-	first.Client = orAny(first.Client) + " as " + name
+	first.Client = faults.JoinRole(orAny(first.Client), name)
 	second := s.step(r, p, rng)
 	second.At, second.By, second.Times, second.Every, second.Until = first.At, name, 0, 0, ""
 	if rng.IntN(2) == 0 {
