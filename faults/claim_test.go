@@ -140,6 +140,7 @@ func TestClaimsOfWhatWentWrong(t *testing.T) {
 				})
 				_, _ = w.Run(t.Context(), faults.Step{Fault: f, For: second}) // what went wrong is not asked here
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				if err := scope.Claim("n1"); (err == nil) != c.free {
 					t.Errorf("n1 is free: %v, want %t", err, c.free)
 				}
@@ -166,6 +167,7 @@ func TestClaimsOfWhoCameTooLate(t *testing.T) {
 				defer cancel()
 				_, _ = w.Run(ctx, faults.Step{Fault: f, For: second})
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				if err := scope.Claim("n1"); err != nil {
 					t.Error(err)
 				}

@@ -107,6 +107,7 @@ func TestStepThatCannotWaitDoesNotTurn(t *testing.T) {
 			t.Errorf("%+v, %v", res.Steps[0], err)
 		}
 		time.Sleep(3 * second) // let the script end inside the bubble
+		synctest.Wait()
 		w.WantStory(t, "0s invoke fault a", "0s fail fault a")
 	})
 }
