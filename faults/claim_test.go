@@ -99,8 +99,28 @@ func TestClaimOutlastsTheRecordOfTheEnd(t *testing.T) {
 	}
 }
 
+// isFreeAfter reports whether anybody may claim n1 a minute after the run of a fault, a minute's at most, that injects so.
+func isFreeAfter(t *testing.T, inject func(s *faults.Scope) (faults.Injection, error)) (free bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 1)
+		var scope *faults.Scope
+		f := faulttest.Fault("first", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+			scope = s
+			return inject(s)
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, _ = w.Run(ctx, faults.Step{Fault: f, For: second}) // what went wrong is not asked here
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		free = scope.Claim("n1") == nil
+	})
+	return free
+}
+
 // What stays broken stays claimed: where a heal fails at every try, be it the fault's own, nobody else has the node. A heal
-// that was given up as hung lets go when it ends after all, and so does an injection.
+// that was given up as hung lets go when it ends after all.
 func TestClaimsOfWhatWentWrong(t *testing.T) {
 	broken := &faults.BrokenError{Broken: "n1 is down", ByHand: "by hand", Err: context.DeadlineExceeded}
 	for name, c := range map[string]struct {
@@ -128,23 +148,15 @@ func TestClaimsOfWhatWentWrong(t *testing.T) {
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := faulttest.New(1, 1)
-				var scope *faults.Scope
-				f := faulttest.Fault("first", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
-					scope = s
-					if err := s.Claim("n1"); err != nil {
-						return faults.Injection{}, err
-					}
-					return c.inject(s)
-				})
-				_, _ = w.Run(t.Context(), faults.Step{Fault: f, For: second}) // what went wrong is not asked here
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if err := scope.Claim("n1"); (err == nil) != c.free {
-					t.Errorf("n1 is free: %v, want %t", err, c.free)
+			free := isFreeAfter(t, func(s *faults.Scope) (faults.Injection, error) {
+				if err := s.Claim("n1"); err != nil {
+					return faults.Injection{}, err
 				}
+				return c.inject(s)
 			})
+			if free != c.free {
+				t.Errorf("n1 is free: %t, want %t", free, c.free)
+			}
 		})
 	}
 }
@@ -156,22 +168,9 @@ func TestClaimsOfWhoCameTooLate(t *testing.T) {
 		"missed": func(s *faults.Scope) error { return errors.Join(s.Claim("n1"), faults.ErrMissed) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := faulttest.New(1, 1)
-				var scope *faults.Scope
-				f := faulttest.Fault("first", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
-					scope = s
-					return faults.Injection{}, inject(s)
-				})
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				_, _ = w.Run(ctx, faults.Step{Fault: f, For: second})
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if err := scope.Claim("n1"); err != nil {
-					t.Error(err)
-				}
-			})
+			if !isFreeAfter(t, func(s *faults.Scope) (faults.Injection, error) { return faults.Injection{}, inject(s) }) {
+				t.Error("n1 is claimed for ever")
+			}
 		})
 	}
 }

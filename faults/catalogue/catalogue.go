@@ -19,7 +19,7 @@ type Entry struct {
 	Default  faults.Params                         // what a Spec leaves open
 	Needs    testbed.Ability                       // that nodes have only when they are started for it; empty: none
 	Takes    bool                                  // takes nodes away from everybody, or a minority from somebody
-	Forgets  bool                                  // a node loses keys, or restarts: a lock may keep it out for a while
+	KeptOut  bool                                  // a node loses keys, or restarts: a lock may keep it out for a while
 	On       watch.Moment                          // phase lock of its own, where none is asked for
 	For      func(ttl time.Duration) time.Duration // how long, where that is not said
 	New      func(p faults.Params) faults.Fault

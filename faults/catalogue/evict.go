@@ -16,7 +16,7 @@ var evictEntry = Entry{
 	Wire:     "maxmemory is reached under allkeys-lru for a moment: every lease and fence vanishes before its time.",
 	Survives: "No lock survives eviction on a quorum; one node's is an empty restart without a restart.",
 	Beyond:   "maxmemory-policy is noeviction",
-	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, Forgets: true, For: ttlTimes(0),
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, KeptOut: true, For: ttlTimes(0),
 	New: server(serverFault{name: "evict", writes: true, prey: keys, commands: []string{"CONFIG"}, instant: true, apply: evict}),
 }
 

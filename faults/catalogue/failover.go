@@ -16,7 +16,7 @@ var failoverEntry = Entry{
 	Wire:     "An asynchronous replica stops receiving; then the node is killed and the replica takes its place, by Redis Sentinel or Cluster where there is one.",
 	Survives: "What was granted since is forgotten: a lock on one master breaks, a quorum of independent masters is one node short.",
 	Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
-	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, Forgets: true, For: ttlTimes(0.25),
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, KeptOut: true, For: ttlTimes(0.25),
 	New: func(p faults.Params) faults.Fault { return failover{p} },
 }
 

@@ -14,7 +14,7 @@ var failoverIsolatedEntry = Entry{
 	Wire:     "The master is cut off from its replicas and from Redis Sentinel, not from its clients: a replica is promoted, and for a while both grant.",
 	Survives: "What the old master has granted meanwhile is forgotten: a lock on one master breaks.",
 	Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
-	Takes:    true, Forgets: true, For: ttlTimes(0.25),
+	Takes:    true, KeptOut: true, For: ttlTimes(0.25),
 	New: func(p faults.Params) faults.Fault { return failoverIsolated{p} },
 }
 

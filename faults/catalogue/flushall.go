@@ -13,7 +13,7 @@ var flushallEntry = Entry{
 	Wire:     "FLUSHALL: the node loses every key while it runs: leases, fences, and what marked it as admitted.",
 	Survives: "As an empty restart: the lock must notice that the node has forgotten and keep it out.",
 	Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
-	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, Forgets: true, For: ttlTimes(0),
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, KeptOut: true, For: ttlTimes(0),
 	New: server(serverFault{name: "flushall", writes: true, prey: keys, commands: []string{"FLUSHALL"}, instant: true, apply: flushall}),
 }
 

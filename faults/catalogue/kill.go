@@ -16,7 +16,7 @@ var killEntry = Entry{
 	Name:     "kill",
 	Wire:     "The node is killed (SIGKILL), refuses connections, and comes back with everything it had acknowledged.",
 	Survives: "A minority may be down at any time: acquisitions go on, no lease is lost, nobody holds twice.",
-	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, Forgets: true, For: ttlTimes(0.5),
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, KeptOut: true, For: ttlTimes(0.5),
 	New: restart("kill", testbed.WithData, false),
 }
 

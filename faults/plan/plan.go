@@ -61,7 +61,7 @@ func steady(d time.Duration) func(faults.Spec) time.Duration {
 // be kept out for a while.
 func afterNodes(entries map[string]catalogue.Entry, t *faults.Target, others time.Duration) func(faults.Spec) time.Duration {
 	return func(s faults.Spec) time.Duration {
-		if entries[s.Fault].Forgets {
+		if entries[s.Fault].KeptOut {
 			return t.TTL/2 + max(t.TTL, t.Quarantine)
 		}
 		return others

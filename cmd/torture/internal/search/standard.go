@@ -23,10 +23,7 @@ func (s *Space) standard(rng *rand.Rand) (r Round, ok bool) {
 	if slices.Contains(s.Modes, workload.ModeMixed) && rng.IntN(2) == 0 {
 		l.Mode, l.Readers = workload.ModeMixed, 0
 	}
-	r.Clients, l.Keys = min(s.Clients, max(3, r.Clients)), min(max(l.Keys, 1), 4)
-	if l.Mode == workload.ModeMulti {
-		l.Keys = max(2, l.Keys)
-	}
+	r.Clients, l.Keys = min(s.Clients, max(3, r.Clients)), min(l.Keys, 4)
 	t := s.Model(r)
 	t.Taps, t.Extends = true, l.Extend > 0 || l.Renew || l.LongHold > 0 || l.Mode == workload.ModeMixed
 	t.Reads, t.Reenters = s.has(r, workload.ModeRW), s.has(r, workload.ModeReentrant)
